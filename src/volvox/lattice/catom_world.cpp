@@ -89,7 +89,8 @@ void CatomWorld::wake_next(std::uint32_t catom) {
 void CatomWorld::wake_around(const Cell& cell) {
   if (const std::uint32_t own = ensemble_.at(cell); own != nobody) wake(own);
   for (int port = 0; port < ensemble_.lattice().ports(); ++port)
-    if (const std::uint32_t other = ensemble_.at(ensemble_.lattice().neighbor(cell, port)); other != nobody) wake(other);
+    if (const std::uint32_t other = ensemble_.at(ensemble_.lattice().neighbor(cell, port)); other != nobody)
+      wake(other);
 }
 
 Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) {

@@ -54,7 +54,8 @@ class CatomWorld {
     return add_code_modules(std::make_unique<ProgramArray<Program>>(prototype));
   }
   // One of another kind, such as a program in another language.
-  Result<void> load(std::unique_ptr<CodeModules> modules) { return add_code_modules(std::move(modules)); }
+  Result<void> load_modules(std::unique_ptr<CodeModules> modules) { return add_code_modules(std::move(modules)); }
+  void use_threads(ThreadPool* threads) { threads_ = threads; }  // between ticks; the result does not depend on them
   // In the next tick, `woken` of its code modules is called; between ticks.
   void wake(CatomId catom);
 

@@ -6,6 +6,7 @@
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/meld/compiler.h"
+#include "volvox/meld/programs.h"
 
 namespace volvox::meld {
 namespace {
@@ -28,7 +29,8 @@ std::uint64_t key_of(const Program& program) {
   for (const std::int64_t d : program.delays_ms) text += fmt::format("{},", d);
   for (const Pattern& p : program.patterns) {
     text += fmt::format("p{}{}{}{}", p.predicate, p.linear, p.kept, p.not_the_trigger);
-    for (const auto& part : p.parts) text += fmt::format(":{}.{}.{}.{}", number_of(part.test), part.word, part.reg, part.constant);
+    for (const auto& part : p.parts)
+      text += fmt::format(":{}.{}.{}.{}", number_of(part.test), part.word, part.reg, part.constant);
   }
   return hash_of(text);
 }
@@ -46,7 +48,8 @@ Result<std::shared_ptr<const Program>> compile(const Source& source) {
     simplify_rules(c);
     localize_rules(c);
     if (c.rules.size() > most_rules)
-      c.fail(c.rules[most_rules].place, "the program has too many rules and axioms", fmt::format("use at most {}", most_rules));
+      c.fail(c.rules[most_rules].place, "the program has too many rules and axioms",
+             fmt::format("use at most {}", most_rules));
     for (const Rule& rule : c.rules) use_all(c, rule.body), use_all(c, rule.head);
     find_recursion(c);
     for (const Rule& rule : c.rules) c.program.rules.push_back({rule.place, RuleKind::derives, 0, {}});
@@ -72,6 +75,14 @@ Result<std::shared_ptr<const Program>> load_program(const std::filesystem::path&
       return Diagnostic{path.string(), 0, "the file cannot be read", "see whether the path is right"};
     return std::string(std::istreambuf_iterator<char>(in), {});
   });
+}
+
+Result<std::shared_ptr<const Program>> find_program(const std::string& name_or_file, const ReadFile& read) {
+  for (const OwnProgram& own : own_programs())
+    if (own.name == name_or_file)
+      return load_program(own.name + ".meld",
+                          [&](const std::filesystem::path&) { return Result<std::string>(own.text); });
+  return load_program(name_or_file, read);
 }
 
 std::string describe(const Program& program) {

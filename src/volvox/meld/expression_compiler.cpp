@@ -23,11 +23,15 @@ struct KnownFunction {
 const std::vector<KnownFunction>& known_functions() {
   using enum Type;
   static const std::vector<KnownFunction> all = {
-      {"node2int", FunctionId::node_to_int, integer, {node}}, {"float", FunctionId::to_real, real, {integer}},
-      {"int2float", FunctionId::to_real, real, {integer}},    {"float2int", FunctionId::to_int, integer, {real}},
-      {"abs", FunctionId::absolute, integer, {integer}},      {"fabs", FunctionId::absolute_real, real, {real}},
+      {"node2int", FunctionId::node_to_int, integer, {node}},
+      {"float", FunctionId::to_real, real, {integer}},
+      {"int2float", FunctionId::to_real, real, {integer}},
+      {"float2int", FunctionId::to_int, integer, {real}},
+      {"abs", FunctionId::absolute, integer, {integer}},
+      {"fabs", FunctionId::absolute_real, real, {real}},
       {"intpower", FunctionId::power, integer, {integer, integer}},
-      {"randint", FunctionId::random, integer, {integer}},    {"sqrt", FunctionId::square_root, real, {real}},
+      {"randint", FunctionId::random, integer, {integer}},
+      {"sqrt", FunctionId::square_root, real, {real}},
   };
   return all;
 }
@@ -93,8 +97,9 @@ std::optional<std::pair<Register, Type>> ExpressionCompiler::folded(const Expres
         for (const auto& [name, constant] : c_.constants) names.push_back(constant->name);
         const std::string nearest = nearest_name(e.name, names);
         fail(e.place, fmt::format("there is no constant named {}", e.name),
-             nearest.empty() ? fmt::format("define it, as in: const {} = 1. Variables begin with a capital letter", e.name)
-                             : fmt::format("did you mean {}?", nearest));
+             nearest.empty()
+                 ? fmt::format("define it, as in: const {} = 1. Variables begin with a capital letter", e.name)
+                 : fmt::format("did you mean {}?", nearest));
       }
       if (++depth_ > deepest_calls)
         fail(it->second->place, fmt::format("the constant {} is defined by itself", e.name), "give it a value");
@@ -198,7 +203,8 @@ Value ExpressionCompiler::comparison(const Expression& e) {
   if (e.op == Operator::greater || e.op == Operator::greater_equal) std::swap(a, b);
   Op op = is_real ? Op::equal_real : Op::equal;
   if (e.op == Operator::less || e.op == Operator::greater) op = is_real ? Op::less_real : Op::less;
-  if (e.op == Operator::less_equal || e.op == Operator::greater_equal) op = is_real ? Op::less_equal_real : Op::less_equal;
+  if (e.op == Operator::less_equal || e.op == Operator::greater_equal)
+    op = is_real ? Op::less_equal_real : Op::less_equal;
   const std::uint8_t out = new_register(e.place);
   put(op, out, a.reg, b.reg);
   if (e.op == Operator::not_equal) put(Op::negate, out, out);
@@ -206,7 +212,8 @@ Value ExpressionCompiler::comparison(const Expression& e) {
 }
 
 Value ExpressionCompiler::call(const Expression& e) {
-  if (const auto own = c_.functions.find(lower(e.name)); own != c_.functions.end()) return own_function(e, *own->second);
+  if (const auto own = c_.functions.find(lower(e.name)); own != c_.functions.end())
+    return own_function(e, *own->second);
   const auto& all = known_functions();
   const auto it = std::find_if(all.begin(), all.end(), [&](const KnownFunction& f) { return lower(e.name) == f.name; });
   if (it == all.end()) {
@@ -234,7 +241,8 @@ Value ExpressionCompiler::own_function(const Expression& e, const Function& f) {
     fail(e.place, fmt::format("{} takes {} values, not {}", f.name, f.parameters.size(), e.parts.size()), "correct it");
   std::map<std::string, Value> inner;
   for (std::size_t i = 0; i < e.parts.size(); ++i) inner[f.parameters[i]] = value(e.parts[i], f.types[i]);
-  if (++depth_ > deepest_calls) fail(f.place, fmt::format("the function {} calls itself", f.name), "use rules for that");
+  if (++depth_ > deepest_calls)
+    fail(f.place, fmt::format("the function {} calls itself", f.name), "use rules for that");
   std::swap(inner, variables_);
   const Value result = value(f.body, f.type);
   std::swap(inner, variables_);

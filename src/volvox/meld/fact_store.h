@@ -38,8 +38,8 @@ class FactStore {
  private:
   friend class Facts;
   static constexpr int classes = 26;
-  static constexpr std::size_t words_a_page = 1 << 18;
-  static constexpr std::size_t most_pages = 1 << 14;
+  static constexpr std::size_t words_a_page = 1 << 16;
+  static constexpr std::size_t most_pages = 1 << 16;
   // 16, 24, 32, 48, ... words
   static constexpr std::uint32_t capacity(int size) { return (size % 2 == 0 ? 16u : 24u) << (size / 2); }
 

@@ -19,7 +19,8 @@ bool is_word(char c) { return is_small(c) || is_capital(c) || is_digit(c) || c =
 
 class Lexer {
  public:
-  Lexer(const std::string& text, std::uint32_t file, const Source& source) : text_(text), file_(file), source_(source) {}
+  Lexer(const std::string& text, std::uint32_t file, const Source& source)
+      : text_(text), file_(file), source_(source) {}
 
   Result<std::vector<Token>> run() {
     if (text_.size() > largest_program)
@@ -144,7 +145,8 @@ class Lexer {
     add(Token::Kind::delay).integer = ms ? value : 1000 * value;
   }
   void sign() {
-    static constexpr std::array<std::string_view, 10> doubles = {"-o", "=>", ":-", "||", "&&", "++", "<=", "<>", ">=", ":("};
+    static constexpr std::array<std::string_view, 10> doubles = {"-o", "=>", ":-", "||", "&&",
+                                                                 "++", "<=", "<>", ">=", ":("};
     for (const std::string_view two : doubles) {
       if (text_.compare(at_, 2, two) != 0) continue;
       if (two == "-o" && is_word(peek(2))) continue;

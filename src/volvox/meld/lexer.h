@@ -9,7 +9,7 @@ struct Token {
   enum class Kind : std::uint8_t { name, variable, integer, real, text, file, delay, sign, end };
   Kind kind = Kind::end;
   Place place;
-  std::string text;  // of a sign: itself
+  std::string text;          // of a sign: itself
   std::int64_t integer = 0;  // of a delay: ms
   double real = 0;
 };

@@ -47,7 +47,8 @@ void Machine::begin(MeldModules& modules, lattice::Catom& catom, std::uint32_t i
 
 void Machine::never_stops() const {
   throw lattice::CatomError(fmt::format("the rule at {} does not stop: more than {} steps in one tick",
-                                        program_->rules.empty() ? program_->name : program_->where(rule_), most_steps_));
+                                        program_->rules.empty() ? program_->name : program_->where(rule_),
+                                        most_steps_));
 }
 
 void Machine::end() {
@@ -226,7 +227,8 @@ bool Machine::settle_aggregates() {
 }
 
 bool Machine::same_group(const Predicate& p, const Word* a, const Word* b) const {
-  const std::size_t at = p.fields[p.aggregate_field].word, size = p.fields[p.aggregate_field].type == Type::real ? 2 : 1;
+  const std::size_t at = p.fields[p.aggregate_field].word,
+                    size = p.fields[p.aggregate_field].type == Type::real ? 2 : 1;
   return equal_words(a + 2, b + 2, at) && equal_words(a + 2 + at + size, b + 2 + at + size, p.words - at - size);
 }
 
@@ -290,7 +292,8 @@ bool Machine::settle_one_best(std::uint16_t predicate) {
     }
     const bool group_is_seen = [&] {
       for (std::uint32_t k = 0; k < count; ++k)
-        if (const Word* other = facts_->at(predicate, k); (other[1] & seen) != 0 && same_group(p, record, other)) return true;
+        if (const Word* other = facts_->at(predicate, k); (other[1] & seen) != 0 && same_group(p, record, other))
+          return true;
       return false;
     }();
     if (group_is_seen) continue;

@@ -103,15 +103,15 @@ class Machine {
   std::uint32_t trigger_ = 0;  // a record
 
   Register registers_[256] = {};
-  Word fact_[128] = {};         // that is processed
-  std::vector<Word> agenda_;    // changes: predicate and flags, support, fact
+  Word fact_[128] = {};       // that is processed
+  std::vector<Word> agenda_;  // changes: predicate and flags, support, fact
   std::size_t agenda_at_ = 0;
   std::vector<Choice> choices_;
   std::vector<std::pair<std::uint16_t, std::uint32_t>> used_;  // linear facts, by predicate and record
   std::vector<std::uint64_t> marked_;                          // rules with linear facts to try, a bit each
   bool any_marked_ = false;
-  std::vector<std::uint16_t> unsettled_;                       // predicates with aggregates
-  std::vector<Word> outbox_;  // port or node, length, and the message
+  std::vector<std::uint16_t> unsettled_;  // predicates with aggregates
+  std::vector<Word> outbox_;              // port or node, length, and the message
 };
 
 }  // namespace volvox::meld

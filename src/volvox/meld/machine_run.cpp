@@ -29,9 +29,7 @@ Register read_field(const Word* fact, Type type, std::uint8_t word) {
   return fact[word];
 }
 
-bool same(Type type, Register a, Register b) {
-  return type == Type::real ? real_of(a) == real_of(b) : a == b;
-}
+bool same(Type type, Register a, Register b) { return type == Type::real ? real_of(a) == real_of(b) : a == b; }
 
 }  // namespace
 

@@ -70,7 +70,7 @@ void Machine::sense_news(const std::uint32_t* around) {
     return false;
   };
   Word neighbors = 0;
-  for (int port = 0; port < catom_->ports(); ++port) {
+  for (int port = 0; port < catom_->ports(); ++port) {  // an interface
     const Word p = narrow<Word>(port);
     if (around[port] != nobody) {
       ++neighbors;
@@ -88,7 +88,7 @@ void Machine::sense_news(const std::uint32_t* around) {
 
 void Machine::sense() {
   std::array<std::uint32_t, lattice::most_ports> around{};
-  for (int port = 0; port < catom_->ports(); ++port) around[port] = catom_->neighbor(port);
+  for (int port = 0; port < catom_->ports(); ++port) around[port] = catom_->neighbor(modules_->port_of_[port]);
   // What is lost is lost before anything new is known: facts for a neighbour that came back elsewhere must not reach it
   // there.
   if (facts_->catom().begun != 0) {
@@ -169,7 +169,8 @@ void Machine::act(const Predicate& p, const Word* fact) {
   } else if (p.role == Role::set_color) {
     own.color = channel(fact[0]) << 16 | channel(fact[1]) << 8 | channel(fact[2]);
   } else if (p.role == Role::roll) {
-    const auto pivot = static_cast<std::int32_t>(fact[0]);
+    const bool is_port = fact[0] < narrow<Word>(catom_->ports());
+    const int pivot = is_port ? modules_->port_of_[fact[0]] : lattice::no_port;
     {
       const std::lock_guard lock(modules_->mutex_);
       modules_->rolling_.push_back({id_, catom_->cell()});
@@ -203,19 +204,21 @@ void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
   outbox_[begin + 2] ^= minus_flag;
   std::size_t match = begin;
   for (std::size_t at = 0; at < begin; at += outbox_[at + 1] + 2)
-    if (outbox_[at + 1] + 2 == size && std::equal(outbox_.begin() + static_cast<std::ptrdiff_t>(at), outbox_.begin() + static_cast<std::ptrdiff_t>(at + size),
+    if (outbox_[at + 1] + 2 == size && std::equal(outbox_.begin() + static_cast<std::ptrdiff_t>(at),
+                                                  outbox_.begin() + static_cast<std::ptrdiff_t>(at + size),
                                                   outbox_.begin() + static_cast<std::ptrdiff_t>(begin)))
       match = at;
   outbox_[begin + 2] ^= minus_flag;
   if (match == begin) return;
   outbox_.resize(begin);
-  outbox_.erase(outbox_.begin() + static_cast<std::ptrdiff_t>(match), outbox_.begin() + static_cast<std::ptrdiff_t>(match + size));
+  outbox_.erase(outbox_.begin() + static_cast<std::ptrdiff_t>(match),
+                outbox_.begin() + static_cast<std::ptrdiff_t>(match + size));
 }
 
 void Machine::flush() {
   for (std::size_t at = 0; at < outbox_.size(); at += outbox_[at + 1] + 2) {
     const std::span content = std::as_bytes(std::span(outbox_).subspan(at + 2, outbox_[at + 1]));
-    if ((outbox_[at] & far_flag) == 0) catom_->send_bytes(narrow<int>(outbox_[at]), content, fact_mailbox);
+    if ((outbox_[at] & far_flag) == 0) catom_->send_bytes(modules_->port_of_[outbox_[at]], content, fact_mailbox);
     else catom_->send_far(outbox_[at] & ~far_flag, content, fact_mailbox);
   }
   outbox_.clear();
@@ -233,17 +236,17 @@ bool Machine::receive(int port, std::span<const std::byte> content) {
   const bool good = (words[0] & for_good_flag) != 0 || p.linear || p.action;
   const std::uint32_t depth = p.recursive ? words[1] : 0;
   if (depth > deepest_support) return false;
+  const bool is_far = port == lattice::far_port;
+  const std::uint8_t interface = is_far ? std::uint8_t{0} : modules_->interface_of_[port];
   const auto known = [&] {
     for (std::uint32_t i = 0; modules_->neighbor_ != no_predicate && i < facts_->count(modules_->neighbor_); ++i)
-      if (const Word* link = facts_->at(modules_->neighbor_, i);
-          link[0] == catom_->sender() && link[1] == static_cast<Word>(port))
+      if (const Word* link = facts_->at(modules_->neighbor_, i); link[0] == catom_->sender() && link[1] == interface)
         return true;
     return false;
   };
-  const bool is_far = port == lattice::far_port;
   // The neighbour went away in the meantime, so that it could never take the fact back.
   if (!good && !is_far && !known()) return true;
-  const std::uint8_t source = good ? for_good : is_far ? from_afar : narrow<std::uint8_t>(port);
+  const std::uint8_t source = good ? for_good : is_far ? from_afar : interface;
   const Change change{predicate, (words[0] & minus_flag) == 0, false, support_of(depth, source)};
   deliver(id_, change, words + size - p.words);
   return true;

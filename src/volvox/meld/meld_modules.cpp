@@ -39,6 +39,23 @@ MeldModules::MeldModules(std::shared_ptr<const Program> program, const MachineOp
   std::sort(axioms_of_node_.begin(), axioms_of_node_.end());
 }
 
+std::array<std::uint8_t, lattice::most_ports> ports_by_interface(lattice::Kind kind) {
+  switch (kind) {
+    case lattice::Kind::square: return {2, 0, 3, 1};                         // north, east, south, west
+    case lattice::Kind::hex: return {0, 2, 4, 1, 3, 5};                      // counter-clockwise from the right
+    case lattice::Kind::cubic: return {5, 3, 0, 2, 1, 4};                    // bottom, back, right, front, left, top
+    case lattice::Kind::fcc: return {0, 2, 4, 6, 10, 8, 1, 3, 5, 7, 11, 9};  // 2 sides, 4 above, 2 sides, 4 below
+    case lattice::Kind::bcc: break;
+  }
+  return {0, 1, 2, 3, 4, 5, 6, 7};
+}
+
+void MeldModules::learn(const lattice::Lattice& lattice) {
+  port_of_ = ports_by_interface(lattice.kind());
+  for (int i = 0; i < lattice.ports(); ++i) interface_of_[port_of_[i]] = narrow<std::uint8_t>(i);
+  knows_lattice_ = true;
+}
+
 const TypeInfo& MeldModules::type() const { return type_of<Meld>(); }
 
 void MeldModules::resize(std::size_t catoms) {
@@ -53,7 +70,9 @@ void MeldModules::resize(std::size_t catoms) {
 
 void MeldModules::reset(std::uint32_t catom) { store_.release(states_[catom]); }
 
-std::size_t MeldModules::memory_bytes() const { return states_.capacity() * sizeof(CatomFacts) + store_.memory_bytes(); }
+std::size_t MeldModules::memory_bytes() const {
+  return states_.capacity() * sizeof(CatomFacts) + store_.memory_bytes();
+}
 
 void MeldModules::wake_at(std::int64_t tick, std::uint32_t catom) {
   const std::lock_guard lock(mutex_);
@@ -66,6 +85,7 @@ void MeldModules::begin_tick(lattice::CatomWorld& world) {
       if (world.ensemble().has(catom)) world.wake(catom);
     calendar_.erase(calendar_.begin());
   }
+  if (!knows_lattice_) learn(world.ensemble().lattice());
   tapped_ = std::move(taps_);
   taps_.clear();
   std::sort(tapped_.begin(), tapped_.end());
@@ -186,7 +206,8 @@ void MeldModules::archive(Archive& ar) {
   std::uint64_t lost = lost_;
   ar("lost", lost);
   lost_ = lost;
-  if (!ar.loading()) std::sort(rolling_.begin(), rolling_.end(), [](const auto& a, const auto& b) { return a.catom < b.catom; });
+  if (!ar.loading())
+    std::sort(rolling_.begin(), rolling_.end(), [](const auto& a, const auto& b) { return a.catom < b.catom; });
   std::uint64_t rolls = rolling_.size();
   ar("rolls", rolls);
   if (ar.loading()) rolling_.clear();

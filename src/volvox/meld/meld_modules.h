@@ -1,6 +1,7 @@
 // A program as the code module of all catoms of a world (lattice/code_module.h): the state of a catom is its facts.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -12,6 +13,10 @@
 namespace volvox::meld {
 
 inline constexpr lattice::Mailbox fact_mailbox = 7;
+
+// The ports of a lattice in the order in which VisibleSim numbers the interfaces of its modules: smart blocks (square),
+// 2D catoms (hex), blinky blocks (cubic), 3D catoms (fcc); bcc as in lattice/.
+std::array<std::uint8_t, lattice::most_ports> ports_by_interface(lattice::Kind kind);
 
 struct MachineOptions {
   std::uint64_t most_steps = 1'000'000;  // of a catom in a tick: instructions and facts that are tried. More is endless
@@ -58,6 +63,7 @@ class MeldModules final : public lattice::CodeModules {
   void report_rolls(lattice::Catom& catom, std::uint32_t id, class Machine& machine);
   void archive_catom(Archive& ar, CatomFacts& catom);
   void rebuild_calendar();
+  void learn(const lattice::Lattice& lattice);
 
   std::shared_ptr<const Program> program_;
   MachineOptions options_;
@@ -69,6 +75,9 @@ class MeldModules final : public lattice::CodeModules {
   std::uint32_t most_depth_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;
   std::mutex mutex_;  // of calendar_ and rolling_ within a tick
+  // Programs know ports by the numbers of VisibleSim's modules: interfaces.
+  std::array<std::uint8_t, lattice::most_ports> port_of_{}, interface_of_{};
+  bool knows_lattice_ = false;
   std::uint16_t neighbor_, vacant_, neighbor_count_, tap_, moved_, blocked_;
   std::vector<std::uint16_t> later_;                                     // predicates that hold delayed facts
   std::vector<std::uint16_t> axioms_;                                    // rules that begin everywhere

@@ -83,7 +83,8 @@ class Parser {
   }
   [[noreturn]] void unexpected(const std::string& wanted) const {
     const std::string found = now().kind == Kind::end ? "the end of the file" : fmt::format("'{}'", now().text);
-    fail(now().place, fmt::format("here is {}, but {} is needed", found, wanted), "correct the line, or the one before");
+    fail(now().place, fmt::format("here is {}, but {} is needed", found, wanted),
+         "correct the line, or the one before");
   }
   [[noreturn]] void unsupported(const Place& place, const std::string& what) const {
     fail(place, what + " cannot be run here", "see docs/meld.md for what can");
@@ -107,7 +108,7 @@ class Parser {
     if (is_name("extern")) unsupported(now().place, "an extern function");
     if (is_name("export") || is_name("import")) unsupported(now().place, "export and import");
     if (is_name("node") && ahead(1).kind == Kind::name) unsupported(now().place, "a type of nodes");
-    const bool directive = is_name("priority") || is_name("index");
+    const bool directive = is_name("priority") || is_name("index") || is_name("compact");
     if (directive && !(ahead(1).kind == Kind::sign && ahead(1).text == "(")) return skip_directive();
     rule();
   }
@@ -233,7 +234,8 @@ class Parser {
   }
 
   static bool operates(const Token& token) {
-    static const std::set<std::string, std::less<>> signs = {"+", "-", "*", "/", "%", "=", "<>", "<", "<=", ">", ">=", "||", "&&", "++"};
+    static const std::set<std::string, std::less<>> signs = {"+", "-",  "*", "/",  "%",  "=",  "<>",
+                                                             "<", "<=", ">", ">=", "||", "&&", "++"};
     return token.kind == Kind::sign && signs.contains(token.text);
   }
 
@@ -254,7 +256,8 @@ class Parser {
     Term t;
     t.place = now().place;
     const bool sign = is_sign("!") || is_sign("$") || is_sign("?");
-    const bool call = now().kind == Kind::name && ahead(1).kind == Kind::sign && ahead(1).text == "(" && now().text != "float";
+    const bool call =
+        now().kind == Kind::name && ahead(1).kind == Kind::sign && ahead(1).text == "(" && now().text != "float";
     if (is_name("exists")) unsupported(now().place, "a new node (exists)");
     if (is_sign("{")) return comprehension();
     if (is_sign("[")) return aggregate();

@@ -29,6 +29,17 @@ const std::vector<Known>& known() {
       {"setcolor", Role::set_color, false, true, {integer, integer, integer}},
       {"setcolor2", Role::set_color_number, false, true, {integer}},
       {"roll", Role::roll, false, true, {integer, integer}},
+      // They say in which order to compute, or print; they do nothing here.
+      {"set-priority", Role::none, false, true, {real}},
+      {"add-priority", Role::none, false, true, {real}},
+      {"set-default-priority", Role::none, false, true, {real}},
+      {"remove-priority", Role::none, false, true, {}},
+      {"schedule-next", Role::none, false, true, {}},
+      {"set-static", Role::none, false, true, {}},
+      {"set-moving", Role::none, false, true, {}},
+      {"set-affinity", Role::none, false, true, {node}},
+      {"set-cpu", Role::none, false, true, {integer}},
+      {"write-string", Role::none, false, true, {text}},
   };
   return all;
 }
@@ -83,7 +94,8 @@ void declare(Compilation& c, const Declaration& d) {
     c.fail(d.place, fmt::format("the first field of {} is no node", d.name),
            "begin its types with node: a fact is at a node");
   if (d.fields.size() > most_fields)
-    c.fail(d.place, fmt::format("{} has {} fields", d.name, d.fields.size()), fmt::format("use at most {}", most_fields));
+    c.fail(d.place, fmt::format("{} has {} fields", d.name, d.fields.size()),
+           fmt::format("use at most {}", most_fields));
   Predicate p;
   p.name = d.name;
   p.place = d.place;
@@ -113,8 +125,9 @@ void declare(Compilation& c, const Declaration& d) {
                        std::equal(other.fields.begin(), other.fields.end(), p.fields.begin(), p.fields.end(),
                                   [](const Field& a, const Field& b) { return a.type == b.type; });
     if (!equal)
-      c.fail(d.place, fmt::format("{} is declared before, in {}:{}, with other types", d.name,
-                                  c.source.files[other.place.file], other.place.line),
+      c.fail(d.place,
+             fmt::format("{} is declared before, in {}:{}, with other types", d.name, c.source.files[other.place.file],
+                         other.place.line),
              "declare it once, or give this one another name");
     return;
   }
@@ -172,7 +185,8 @@ void declare_predicates(Compilation& c) {
   for (const Constant& constant : c.source.constants) {
     const auto [it, is_new] = c.constants.emplace(lower(constant.name), &constant);
     if (!is_new)
-      c.fail(constant.place, fmt::format("the constant {} is defined before, in line {}", constant.name, it->second->place.line),
+      c.fail(constant.place,
+             fmt::format("the constant {} is defined before, in line {}", constant.name, it->second->place.line),
              "define it once");
   }
   for (const Function& function : c.source.functions)

@@ -12,8 +12,15 @@ namespace volvox::meld {
 // What a predicate means beyond the program: what a catom senses, and what it does.
 enum class Role : std::uint8_t {
   none,
-  neighbor, vacant, neighbor_count, tap, moved, blocked,  // senses
-  set_color, set_color_number, roll                       // actions
+  neighbor,
+  vacant,
+  neighbor_count,
+  tap,
+  moved,
+  blocked,  // senses
+  set_color,
+  set_color_number,
+  roll  // actions
 };
 constexpr bool senses(Role role) { return role >= Role::neighbor && role <= Role::neighbor_count; }
 
@@ -33,11 +40,11 @@ struct Predicate {
   bool recursive = false;  // its facts may support each other, so they carry depths
   Aggregate aggregate = Aggregate::none;
   std::uint8_t aggregate_field = 0;
-  std::vector<Field> fields;     // without the node
-  std::uint16_t words = 0;       // of the fields
-  std::uint16_t header = 0;      // 0 or 2
-  std::uint16_t keeps = 0;       // the predicate that holds what was derived: another one for sums and counts
-  std::uint16_t result = 0;      // the reverse
+  std::vector<Field> fields;            // without the node
+  std::uint16_t words = 0;              // of the fields
+  std::uint16_t header = 0;             // 0 or 2
+  std::uint16_t keeps = 0;              // the predicate that holds what was derived: another one for sums and counts
+  std::uint16_t result = 0;             // the reverse
   std::uint16_t later = no_predicate;   // holds its facts that are not due yet
   std::uint16_t delays = no_predicate;  // this holds facts of that predicate until they are due
   std::vector<std::uint32_t> plans;     // what a new or vanished fact leads to
@@ -47,21 +54,39 @@ struct Predicate {
 };
 
 enum class Op : std::uint8_t {
-  match,        // index: a pattern. Each fact that matches is tried; when none is left, the match before goes on
-  test,         // a: a register. False: the match before goes on
-  commit,       // the linear facts that were matched are used up
-  loop, next,   // what is between is done for all matches; index of loop: where it goes on
-  jump, jump_unless,  // index; a: a register
+  match,   // index: a pattern. Each fact that matches is tried; when none is left, the match before goes on
+  test,    // a: a register. False: the match before goes on
+  commit,  // the linear facts that were matched are used up
+  loop,
+  next,  // what is between is done for all matches; index of loop: where it goes on
+  jump,
+  jump_unless,  // index; a: a register
   emit,         // index: a predicate; a: a register with the node; b: the first argument; c: delay, or 0
   constant,     // a = constants[index]
   copy,         // a = b
   call,         // a = function `index` of b, ...
-  add, subtract, multiply, divide, remainder,  // a = b op c, whole numbers
-  add_real, subtract_real, multiply_real, divide_real,
-  equal, less, less_equal,
-  equal_real, less_real, less_equal_real,
-  both, either, negate,
-  lesser, larger, lesser_real, larger_real,  // a = the lesser, larger of b and c
+  add,
+  subtract,
+  multiply,
+  divide,
+  remainder,  // a = b op c, whole numbers
+  add_real,
+  subtract_real,
+  multiply_real,
+  divide_real,
+  equal,
+  less,
+  less_equal,
+  equal_real,
+  less_real,
+  less_equal_real,
+  both,
+  either,
+  negate,
+  lesser,
+  larger,
+  lesser_real,
+  larger_real,  // a = the lesser, larger of b and c
   done
 };
 
@@ -92,8 +117,8 @@ struct Pattern {
 struct Plan {
   std::uint32_t code = 0;
   std::uint16_t rule = 0;
-  std::uint32_t trigger = 0;       // a pattern
-  bool recursive = false;          // a head carries a depth
+  std::uint32_t trigger = 0;  // a pattern
+  bool recursive = false;     // a head carries a depth
 };
 
 enum class RuleKind : std::uint8_t { derives, uses, begins };  // without and with linear facts; no facts: at the start
@@ -105,7 +130,16 @@ struct RuleInfo {
   std::optional<std::uint32_t> node{};  // of `begins`: only there
 };
 
-enum class FunctionId : std::uint8_t { node_to_int, to_real, to_int, absolute, absolute_real, power, random, square_root };
+enum class FunctionId : std::uint8_t {
+  node_to_int,
+  to_real,
+  to_int,
+  absolute,
+  absolute_real,
+  power,
+  random,
+  square_root
+};
 
 using Register = std::uint64_t;  // a whole number, sign-extended; a float's bits; a node; 0 or 1; a text's number
 
@@ -121,12 +155,12 @@ struct Program {
   std::vector<std::string> texts;
   std::vector<std::int64_t> delays_ms;  // of emit, the first is 0
   std::vector<Diagnostic> warnings;
-  std::uint64_t key = 0;                // two programs with the same key are the same
+  std::uint64_t key = 0;  // two programs with the same key are the same
 
   // By role, or no_predicate.
   std::uint16_t with(Role role) const;
   std::uint16_t named(const std::string& wanted) const;  // or no_predicate
-  std::string where(std::uint16_t rule) const;         // "file:line:column"
+  std::string where(std::uint16_t rule) const;           // "file:line:column"
 };
 
 // Errors have file, line, column and what to do.

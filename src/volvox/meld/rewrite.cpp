@@ -61,7 +61,8 @@ void split_comprehensions(Compilation& c, const Rule& rule, std::vector<Rule>& i
     Rule own = rule;
     for (const Term& t : term.body) {
       if (is_linear(c, t))
-        c.fail(t.place, fmt::format("the linear fact {} is in a comprehension of a rule without linear facts", t.fact.name),
+        c.fail(t.place,
+               fmt::format("the linear fact {} is in a comprehension of a rule without linear facts", t.fact.name),
                "add a linear fact to the rule");
       own.body.push_back(t);
     }
@@ -133,7 +134,8 @@ class Localizer {
         std::set<std::string> used;
         add_variables(argument, used);
         if (argument.kind != Expression::Kind::variable && !used.empty())
-          c_.fail(argument.place, "this is computed at another node than the fact", "use a variable here, and compare it later");
+          c_.fail(argument.place, "this is computed at another node than the fact",
+                  "use a variable here, and compare it later");
         variables.insert(used.begin(), used.end());
       }
       sends.body.push_back(std::move(term));
@@ -228,12 +230,14 @@ void find_recursion(Compilation& c) {
     }
   };
   for (const Rule& rule : c.rules) {
-    if (!has_facts(rule.body) || std::any_of(rule.body.begin(), rule.body.end(), [&](const Term& t) { return is_linear(c, t); }))
+    if (!has_facts(rule.body) ||
+        std::any_of(rule.body.begin(), rule.body.end(), [&](const Term& t) { return is_linear(c, t); }))
       continue;
     for (const Term& term : rule.body) {
       if (term.kind != Term::Kind::fact) continue;
       const std::uint16_t from = c.use(term.fact);
-      each_head(rule.head, [&](std::uint16_t to) { leads[from].insert(to); }, each_head);
+      each_head(
+          rule.head, [&](std::uint16_t to) { leads[from].insert(to); }, each_head);
     }
   }
   for (std::size_t start = 0; start < n; ++start) {

@@ -28,6 +28,7 @@ class RuleCompiler : public ExpressionCompiler {
   void body(const std::vector<Term>& terms, std::optional<std::size_t> trigger);
   void heads(const std::vector<Term>& terms);
   void head(const Term& term);
+  void assignment(const Term& term);
   void emit(const Fact& fact);
   void comprehension(const Term& term);
   void aggregate(const Term& term);
@@ -51,13 +52,14 @@ std::string first_home(const std::vector<Term>& terms) {
 }
 
 std::string RuleCompiler::home_variable() const {
-  const std::string home = first_home(rule_.body);
-  return home.empty() ? first_home(rule_.head) : home;
+  const std::string of_body = first_home(rule_.body);
+  return of_body.empty() ? first_home(rule_.head) : of_body;
 }
 
 void RuleCompiler::check_arguments(const Fact& fact, const Predicate& p) const {
   if (fact.arguments.size() != p.fields.size() + 1)
-    fail(fact.place, fmt::format("{} has {} arguments, but {} are given", p.name, p.fields.size() + 1, fact.arguments.size()),
+    fail(fact.place,
+         fmt::format("{} has {} arguments, but {} are given", p.name, p.fields.size() + 1, fact.arguments.size()),
          "give as many as its type has");
   if (fact.sign == '!' && p.linear)
     fail(fact.place, fmt::format("{} is linear, but is written with !", p.name), "remove the !");
@@ -99,8 +101,9 @@ std::uint32_t RuleCompiler::pattern(const Term& term, bool trigger) {
       const auto it = variables_.find(e.name);
       if (it != variables_.end()) {
         if (it->second.type != type)
-          fail(e.place, fmt::format("{} is of type {}, but this argument of {} is of type {}", e.name,
-                                    name(it->second.type), p.name, name(type)),
+          fail(e.place,
+               fmt::format("{} is of type {}, but this argument of {} is of type {}", e.name, name(it->second.type),
+                           p.name, name(type)),
                "use another variable");
         part.test = Pattern::Test::same;
         part.reg = it->second.reg;
@@ -110,7 +113,9 @@ std::uint32_t RuleCompiler::pattern(const Term& term, bool trigger) {
       }
     } else if (const auto constant = folded(e, type)) {
       if (constant->second != type)
-        fail(e.place, fmt::format("this argument of {} is of type {}, but {} is given", p.name, name(type), name(constant->second)),
+        fail(e.place,
+             fmt::format("this argument of {} is of type {}, but {} is given", p.name, name(type),
+                         name(constant->second)),
              "correct it, or the type");
       part.test = Pattern::Test::constant;
       part.constant = c_.add_constant(constant->first);
@@ -129,7 +134,8 @@ bool RuleCompiler::condition(const Expression& e) {
   if (e.kind == Expression::Kind::operation && e.op == Operator::equal) {
     for (const int side : {0, 1}) {
       const Expression &variable = e.parts[side], &other = e.parts[1 - side];
-      if (variable.kind != Expression::Kind::variable || variable.name == "_" || variables_.contains(variable.name)) continue;
+      if (variable.kind != Expression::Kind::variable || variable.name == "_" || variables_.contains(variable.name))
+        continue;
       if (!known(other)) continue;
       variables_[variable.name] = value(other);
       return true;
@@ -198,8 +204,16 @@ void RuleCompiler::head(const Term& term) {
     case Term::Kind::comprehension: return comprehension(term);
     case Term::Kind::aggregate: return aggregate(term);
     case Term::Kind::choice: return choice(term);
-    case Term::Kind::condition: fail(term.place, "a condition is on the right of the rule", "write it on the left");
+    case Term::Kind::condition: return assignment(term);
   }
+}
+
+void RuleCompiler::assignment(const Term& term) {
+  const Expression& e = term.condition;
+  const bool assigns = e.kind == Expression::Kind::operation && e.op == Operator::equal &&
+                       e.parts[0].kind == Expression::Kind::variable && !variables_.contains(e.parts[0].name);
+  if (!assigns) fail(term.place, "a condition is on the right of the rule", "write it on the left");
+  variables_[e.parts[0].name] = value(e.parts[1]);
 }
 
 void RuleCompiler::emit(const Fact& fact) {

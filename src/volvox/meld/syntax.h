@@ -19,9 +19,21 @@ enum class Type : std::uint8_t { unknown, integer, real, node, boolean, text };
 std::string_view name(Type type);
 
 enum class Operator : std::uint8_t {
-  add, subtract, multiply, divide, remainder,
-  equal, not_equal, less, less_equal, greater, greater_equal,
-  both, either, negate, no_operator
+  add,
+  subtract,
+  multiply,
+  divide,
+  remainder,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  both,
+  either,
+  negate,
+  no_operator
 };
 constexpr bool compares(Operator op) { return op >= Operator::equal && op <= Operator::greater_equal; }
 
