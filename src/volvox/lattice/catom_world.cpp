@@ -141,6 +141,8 @@ void CatomWorld::prefetch(std::span<const std::uint32_t> coming) const {
   if (coming.size() > neighbors && ensemble_.has(coming[neighbors])) {
     const std::uint32_t id = coming[neighbors];
     post_.prefetch_arriving(id);
+    for (const auto& modules : modules_)
+      if (modules->prefetch != nullptr) modules->prefetch(*modules, id);
     const auto around = ensemble_.around(id);
     for (int port = 0; port < ports; ++port) around.prefetch(port);
   }

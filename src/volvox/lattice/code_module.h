@@ -61,6 +61,8 @@ class CodeModules {
   using Function = void (*)(void* state, Catom& catom);
   Function start = nullptr, new_tick = nullptr, end_tick = nullptr;
   bool (*rests)(const void* state) = nullptr;
+  // Brings what a catom's state refers to into the cache. Null: nothing lies elsewhere.
+  void (*prefetch)(const CodeModules& modules, std::uint32_t catom) = nullptr;
   // Called before new_tick for a catom that is new, whose surroundings have changed, or that was woken
   // (CatomWorld::wake, Catom::wake_next). With it, end_tick is called, too.
   Function woken = nullptr;

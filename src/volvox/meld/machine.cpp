@@ -26,7 +26,8 @@ Machine& Machine::of_this_thread() {
 }
 
 void Machine::begin(MeldModules& modules, lattice::Catom& catom, std::uint32_t id, std::int64_t tick) {
-  if (modules_ == &modules && catom_ == &catom && id_ == id && tick_ == tick && facts_) return;
+  if (epoch_ == modules.epoch_ && id_ == id && facts_) return;
+  epoch_ = modules.epoch_;
   modules_ = &modules;
   program_ = modules.program_.get();
   catom_ = &catom;
@@ -42,6 +43,7 @@ void Machine::begin(MeldModules& modules, lattice::Catom& catom, std::uint32_t i
   marked_.assign((program_->rules.size() + 63) / 64, 0);
   any_marked_ = false;
   unsettled_.clear();
+  losing_ = 0xffffffff;
   outbox_.clear();
 }
 
@@ -104,6 +106,7 @@ void Machine::add_linear(std::uint16_t predicate, const Word* fact) {
 void Machine::derive(std::uint16_t predicate, Support support, const Word* fact) {
   const Predicate& p = program_->predicates[predicate];
   const std::uint32_t count = facts_->count(predicate);
+  steps_ += count;
   std::uint32_t seen_one = count;
   for (std::uint32_t i = 0; i < count; ++i) {
     Word* record = facts_->at(predicate, i);
@@ -141,6 +144,7 @@ void Machine::see_instead(std::uint16_t predicate, std::uint32_t old, std::uint3
 void Machine::withdraw(std::uint16_t predicate, Support support, const Word* fact, bool all) {
   const Predicate& p = program_->predicates[predicate];
   const std::uint32_t count = facts_->count(predicate);
+  steps_ += count;
   std::uint32_t gone = count, other = count;
   for (std::uint32_t i = 0; i < count; ++i) {
     const Word* record = facts_->at(predicate, i);

@@ -94,10 +94,12 @@ class Machine {
   lattice::Catom* catom_ = nullptr;
   std::uint32_t id_ = 0;
   std::int64_t tick_ = -1;
+  std::uint64_t epoch_ = 0;  // of the modules, which no other tick of any world has
   std::optional<Facts> facts_;
   std::uint64_t steps_ = 0, most_steps_ = 0;
   std::uint16_t rule_ = 0;  // that runs
   bool plus_ = true;
+  Word losing_ = 0xffffffff;  // the interface of a neighbour that is gone while what it was told is taken back
   bool for_good_ = false;
   std::uint16_t trigger_predicate_ = no_predicate;
   std::uint32_t trigger_ = 0;  // a record

@@ -41,7 +41,9 @@ void Machine::unsense(std::uint16_t predicate, std::uint32_t record) {
 // With a neighbour goes what it told: it cannot take it back any more.
 void Machine::lose_neighbor(std::uint32_t record) {
   const Word port = facts_->at(modules_->neighbor_, record)[1];
+  losing_ = port;
   unsense(modules_->neighbor_, record);
+  losing_ = 0xffffffff;
   for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) {
     const Predicate& p = program_->predicates[k];
     if (p.header == 0) continue;
@@ -187,7 +189,7 @@ void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
   Word address = far_flag | node;
   const std::uint16_t neighbor = modules_->neighbor_;
   for (std::uint32_t i = 0; neighbor != no_predicate && i < facts_->count(neighbor); ++i)
-    if (const Word* link = facts_->at(neighbor, i); link[0] == node) address = link[1];
+    if (const Word* link = facts_->at(neighbor, i); link[0] == node && link[1] != losing_) address = link[1];
   if ((address & far_flag) != 0 && !modules_->options_.reach_all) {
     if (change.plus) modules_->lost_.fetch_add(1, std::memory_order_relaxed);
     return;

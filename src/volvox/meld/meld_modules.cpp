@@ -20,6 +20,7 @@ MeldModules::MeldModules(std::shared_ptr<const Program> program, const MachineOp
     : program_(std::move(program)), options_(options), store_(*program_) {
   stride_ = sizeof(CatomFacts);
   links_.push_back({fact_mailbox, heard, &type_of<FactMessage>()});
+  prefetch = prefetch_facts;
   woken = woken_catom;
   end_tick = end_of_tick;
   neighbor_ = program_->with(Role::neighbor);
@@ -56,6 +57,11 @@ void MeldModules::learn(const lattice::Lattice& lattice) {
   knows_lattice_ = true;
 }
 
+void MeldModules::prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom) {
+  const auto& self = static_cast<const MeldModules&>(modules);
+  self.store_.prefetch(self.states_[catom]);
+}
+
 const TypeInfo& MeldModules::type() const { return type_of<Meld>(); }
 
 void MeldModules::resize(std::size_t catoms) {
@@ -85,6 +91,8 @@ void MeldModules::begin_tick(lattice::CatomWorld& world) {
       if (world.ensemble().has(catom)) world.wake(catom);
     calendar_.erase(calendar_.begin());
   }
+  static std::atomic<std::uint64_t> epochs = 0;
+  epoch_ = ++epochs;
   if (!knows_lattice_) learn(world.ensemble().lattice());
   tapped_ = std::move(taps_);
   taps_.clear();
@@ -92,8 +100,8 @@ void MeldModules::begin_tick(lattice::CatomWorld& world) {
   rolled_ = std::move(rolling_);
   rolling_.clear();
   std::sort(rolled_.begin(), rolled_.end(), [](const Rolled& a, const Rolled& b) { return a.catom < b.catom; });
-  // A sound derivation passes each catom once by each rule at most.
-  const double bound = 16 + real(world.ensemble().size()) * real(std::max<std::size_t>(1, program_->plans.size()));
+  const double bound =
+      options_.most_depth + real(world.ensemble().size()) * real(std::max<std::size_t>(1, program_->plans.size()));
   most_depth_ = bound < deepest_support ? truncated<std::uint32_t>(bound) : deepest_support;
 }
 

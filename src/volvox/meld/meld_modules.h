@@ -21,6 +21,9 @@ std::array<std::uint8_t, lattice::most_ports> ports_by_interface(lattice::Kind k
 struct MachineOptions {
   std::uint64_t most_steps = 1'000'000;  // of a catom in a tick: instructions and facts that are tried. More is endless
   TickLength tick{};                     // for delays
+  // A derivation of facts that support each other is taken back when it is deeper than this, and than any that passes
+  // each catom once by each rule.
+  std::uint32_t most_depth = 1000;
   // Facts also reach catoms that are no neighbours, in the next tick. For programs on graphs of their own.
   bool reach_all = false;
 };
@@ -63,6 +66,7 @@ class MeldModules final : public lattice::CodeModules {
   void report_rolls(lattice::Catom& catom, std::uint32_t id, class Machine& machine);
   void archive_catom(Archive& ar, CatomFacts& catom);
   void rebuild_calendar();
+  static void prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom);
   void learn(const lattice::Lattice& lattice);
 
   std::shared_ptr<const Program> program_;
@@ -73,6 +77,7 @@ class MeldModules final : public lattice::CodeModules {
   std::vector<std::uint32_t> taps_, tapped_;                     // catoms: for the next tick, and in this one
   std::vector<Rolled> rolled_, rolling_;                         // in the last tick and in this one
   std::uint32_t most_depth_ = 0;
+  std::uint64_t epoch_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;
   std::mutex mutex_;  // of calendar_ and rolling_ within a tick
   // Programs know ports by the numbers of VisibleSim's modules: interfaces.

@@ -152,16 +152,41 @@ class Localizer {
     rule_.body = std::move(rest);
     // The receiver has another name there, because the fact may name the home, too.
     hidden.fact.arguments[0] = variable_named("Receiver'", rule_.place);
+    sends.body.insert(sends.body.begin(), link_back(other, home));
+    sends.head = {hidden};
+    into_.push_back(std::move(sends));
+  }
+
+  // Who is to be told: all neighbours, or those that have a fact of the program's own which names this node.
+  Term link_back(const std::string& other, const std::string& home) {
     Term link;
     link.place = rule_.place;
     link.fact.place = rule_.place;
     link.fact.sign = '!';
     link.fact.name = "neighbor";
-    link.fact.arguments = {variable_named(other, rule_.place), variable_named("Receiver'", rule_.place),
-                           variable_named("_", rule_.place)};
-    sends.body.insert(sends.body.begin(), link);
-    sends.head = {hidden};
-    into_.push_back(std::move(sends));
+    link.fact.arguments = {variable_named(other, rule_.place), variable_named("Receiver'", rule_.place)};
+    const auto joins = [&](const Term& term) {
+      return term.kind == Term::Kind::fact && home_of(term) == home &&
+             std::any_of(term.fact.arguments.begin() + 1, term.fact.arguments.end(),
+                         [&](const Expression& e) { return e.kind == Expression::Kind::variable && e.name == other; });
+    };
+    const auto joint = std::find_if(rule_.body.begin(), rule_.body.end(), joins);
+    const bool is_neighbor = joint == rule_.body.end() || is_linear(c_, *joint) ||
+                             c_.program.predicates[c_.use(joint->fact)].role == Role::neighbor;
+    if (is_neighbor) {
+      link.fact.arguments.push_back(variable_named("_", rule_.place));
+      return link;
+    }
+    Predicate p;
+    p.name = fmt::format("named-by'{}", c_.program.predicates.size());
+    p.place = rule_.place;
+    p.fields.push_back({Type::node, 0});
+    c_.add(p);
+    link.fact.name = p.name;
+    Rule tells{rule_.place, {*joint}, {link}};
+    tells.head[0].fact.arguments[1] = variable_named(home, rule_.place);
+    into_.push_back(std::move(tells));
+    return link;
   }
 
   std::string declare_hidden(const Rule& sends, const std::set<std::string>& variables) {

@@ -27,9 +27,9 @@ template <class Twin>
 std::unique_ptr<lattice::CatomWorld> twin(lattice::Kind kind, const std::vector<Cell>& list, std::uint64_t seed,
                                           bool Twin::*first = nullptr) {
   auto world = std::make_unique<lattice::CatomWorld>(lattice::Lattice(kind), lattice::WorldOptions{.seed = seed});
-  EXPECT_TRUE(world->load<Twin>().ok());
+  EXPECT_TRUE(world->template load<Twin>().ok());
   EXPECT_TRUE(world->add(list).ok());
-  if (first != nullptr) world->state<Twin>(0u)->*first = true;
+  if (first != nullptr) world->template state<Twin>(0u)->*first = true;
   EXPECT_TRUE(world->start().ok());
   return world;
 }
@@ -104,8 +104,8 @@ TEST(MeldMotion, AHeapBecomesALineLikeItsTwin) {
     ASSERT_TRUE(bench.world.add(list).ok());
     bench.start();
     const auto other = twin<lattice::Line>(lattice::Kind::hex, list, seed);
-    for (std::uint32_t i = 8; i < list.size(); ++i) other->state<lattice::Line>(i)->rolls = true;
-    for (int tick = 0; tick < 300; ++tick) {
+    for (std::uint32_t i = 0; i < 8; ++i) other->state<lattice::Line>(i)->anchored = true;
+    for (int tick = 0; tick < 600; ++tick) {
       ASSERT_EQ(bench.run(1), "");
       ASSERT_TRUE(other->tick().ok());
       for (std::uint32_t i = 0; i < list.size(); ++i)
@@ -120,7 +120,9 @@ class Changes : public testing::TestWithParam<const char*> {};
 TEST_P(Changes, FactsAreThoseOfAFreshWorld) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     RandomStream random(seed, 0, "changes");
-    Bench bench(own(GetParam()), lattice::Kind::square, {}, seed);
+    MachineOptions options;
+    options.most_depth = 16;
+    Bench bench(own(GetParam()), lattice::Kind::square, options, seed);
     bench.box(4, 4);
     bench.start();
     for (int change = 0; change < 12; ++change) {
