@@ -23,7 +23,7 @@ struct MachineOptions {
   TickLength tick{};                     // for delays
   // A derivation of facts that support each other is taken back when it is deeper than this, and than any that passes
   // each catom once by each rule.
-  std::uint32_t most_depth = 1000;
+  std::uint32_t most_depth = 2000;
   // Facts also reach catoms that are no neighbours, in the next tick. For programs on graphs of their own.
   bool reach_all = false;
 };

@@ -105,7 +105,7 @@ TEST(MeldMotion, AHeapBecomesALineLikeItsTwin) {
     bench.start();
     const auto other = twin<lattice::Line>(lattice::Kind::hex, list, seed);
     for (std::uint32_t i = 0; i < 8; ++i) other->state<lattice::Line>(i)->anchored = true;
-    for (int tick = 0; tick < 600; ++tick) {
+    for (int tick = 0; tick < 1000; ++tick) {
       ASSERT_EQ(bench.run(1), "");
       ASSERT_TRUE(other->tick().ok());
       for (std::uint32_t i = 0; i < list.size(); ++i)
