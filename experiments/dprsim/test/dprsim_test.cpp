@@ -74,5 +74,43 @@ TEST(DprsimFlood, TakesItsCellsFromAFile) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(DprsimMeld, FindsASpanningTreeInTwoFactsALink) {
+  const auto report = run("dprsim/meld", {{"program", "tree"}, {"cells", "6x5x4"}}, 2, 1, "none");
+  EXPECT_EQ(metric(report, "catoms"), 120);
+  EXPECT_EQ(metric(report, "messages"), 2 * (5 * 5 * 4 + 6 * 4 * 4 + 6 * 5 * 3));
+  EXPECT_EQ(metric(report, "colored"), 120);
+  EXPECT_EQ(metric(report, "facts_lost"), 0);
+}
+
+TEST(DprsimMeld, GoesOnFromASnapshotWithTapsAndDelays) {
+  const auto folder = std::filesystem::temp_directory_path() / ("volvox_dprsim_meld_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "blink.meld")
+      << "type linear on(node, int). type route neighbor(node, node, int).\n"
+         "tap(A) -o on(A, 5).\n"
+         "on(A, N), N > 0 -o !setColor2(A, N), {B | !neighbor(A, B, _) | on(B, N - 1)@+50ms}.\n";
+  std::ofstream(folder / "wrong.meld") << "type a(node, int).\n!a(X, true).\n";
+  sim::RunOptions options;
+  options.experiment = "dprsim/meld";
+  options.engine = "none";
+  options.settings = {
+      {"program", (folder / "blink.meld").string()}, {"cells", "4x4"}, {"lattice", "square"}, {"taps", "0.1:0,0.5:15"}};
+  options.duration = 0.3;
+  options.save_to = folder / "half.snap";
+  (void)run(options);
+  options.save_to = {};
+  options.duration = 1.5;
+  const auto whole = run(options);
+  options.restore_from = folder / "half.snap";
+  const auto parts = run(options);
+  for (const char* name : {"ticks_to_rest", "messages", "catoms_hash_high", "catoms_hash_low"})
+    EXPECT_EQ(metric(parts, name), metric(whole, name)) << name;
+  EXPECT_GT(metric(whole, "messages"), 10);
+  EXPECT_THROW((void)run("dprsim/meld", {{"program", (folder / "wrong.meld").string()}}, 1, 1, "none"), std::exception);
+  EXPECT_THROW((void)run("dprsim/meld", {{"taps", "1:1000000"}}, 1, 1, "none"), std::exception);
+  EXPECT_THROW((void)run("dprsim/meld", {{"lattice", "hex"}, {"cells", "3x3x3"}}, 1, 1, "none"), std::exception);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace volvox::experiments

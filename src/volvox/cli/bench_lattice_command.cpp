@@ -17,6 +17,7 @@
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/lattice/scenes.h"
+#include "volvox/meld/scene.h"
 #include "volvox/report/table.h"
 
 namespace volvox::cli {
@@ -26,6 +27,12 @@ using nlohmann::ordered_json;
 
 constexpr std::uint64_t most_modules = 2'000'000'000;
 
+std::vector<lattice::SceneInfo> all_scenes() {
+  std::vector<lattice::SceneInfo> all = lattice::all_scenes();
+  all.push_back({meld::scene_name, meld::scene_description, meld::scene_size});
+  return all;
+}
+
 struct Plan {
   std::vector<std::string> scenes;
   std::vector<std::uint64_t> sizes, threads;
@@ -34,7 +41,7 @@ struct Plan {
 Result<Plan> make_plan(const BenchLatticeArguments& arguments) {
   Plan plan;
   std::vector<std::string> names;
-  for (const auto& info : lattice::all_scenes()) names.push_back(info.name);
+  for (const auto& info : all_scenes()) names.push_back(info.name);
   plan.scenes = arguments.scenes == "all" ? names : split_list(arguments.scenes);
   std::string there;
   for (const std::string& name : names) there += (there.empty() ? "" : ", ") + name;
@@ -78,7 +85,8 @@ Result<ordered_json> measure(const std::string& scene, std::uint64_t n, std::uin
                              const std::atomic<bool>& stop) {
   const auto outcome = platform::run_in_child(
       [&] {
-        const auto measured = lattice::run_scene(scene, n, narrow<int>(threads), seed);
+        const auto measured = scene == meld::scene_name ? meld::run_scene(n, narrow<int>(threads), seed)
+                                                        : lattice::run_scene(scene, n, narrow<int>(threads), seed);
         if (measured.ok()) return to_json_text(to_json(scene, narrow<int>(threads), *measured));
         const auto& first = measured.error().diagnostics().front();
         return to_json_text(ordered_json{{"what", first.what}, {"fix", first.fix}});
@@ -113,7 +121,7 @@ void print_table(const ordered_json& results) {
 
 int list_scenes() {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "what it is"}};
-  for (const auto& info : lattice::all_scenes()) cells.push_back({info.name, std::to_string(info.n), info.description});
+  for (const auto& info : all_scenes()) cells.push_back({info.name, std::to_string(info.n), info.description});
   fmt::print("{}", report::text_table(cells));
   return done;
 }

@@ -64,6 +64,7 @@ Examples:
   volvox run remod3d/snake --duration 5 --save half.snap
   volvox run remod3d/snake --duration 10 --restore half.snap
   volvox run remod3d/snake --video snake.mp4 --camera left
+  volvox run program.meld --lattice cubic --cells 100x100x100
 
 A run writes a folder (runs/NAME/001, ... or --out DIR) with summary.json and metrics.csv.
 Exit status: 0 done; 1 the run failed; 2 bad input.)";
@@ -122,7 +123,9 @@ struct Arguments {
 
 // The options of a run, shared by all commands that make one.
 void add_run_options(CLI::App& command, RunArguments& run) {
-  command.add_option("experiment", run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")
+  command
+      .add_option("experiment", run.experiment,
+                  "an experiment (volvox list experiments), an SDF or URDF file, or a program in Meld (.meld)")
       ->required();
   command
       .add_option(
@@ -149,6 +152,16 @@ void add_run_options(CLI::App& command, RunArguments& run) {
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);  // otherwise it would take the experiment after it as a value
+  command
+      .add_option_function<std::string>(
+          "--lattice", [&run](const std::string& kind) { run.set.push_back("lattice=" + kind); },
+          "lattice of a program in Meld, or of another world of catoms: square, hex, cubic, bcc or fcc")
+      ->type_name("KIND");
+  command
+      .add_option_function<std::string>(
+          "--cells", [&run](const std::string& cells) { run.set.push_back("cells=" + cells); },
+          "its catoms: a box such as 30x20 or 10x10x10, or a file: a list (.csv), an image or a closed mesh")
+      ->type_name("AxBxC|FILE");
   command
       .add_option("--plugin", run.plugins,
                   "also load this plugin: a file, or a name to search for on VOLVOX_PLUGIN_PATH; may be repeated")
@@ -328,7 +341,9 @@ void add_others(CLI::App& app, Arguments& a) {
   list->add_flag("--names", a.list_names, "print the names only, one per line");
 
   CLI::App* info = app.add_subcommand("info", "tell more about an experiment, a robot, an engine, a plugin, ...");
-  info->add_option("thing", a.info_thing, "its name, or 'engines' for all engines")->required();
+  info->add_option("thing", a.info_thing,
+                   "its name, 'engines' for all engines, or a file: a world, a robot, a program in Meld")
+      ->required();
   info->add_flag("--names", a.info_names, "print only the names of an experiment's parameters");
 
   CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");

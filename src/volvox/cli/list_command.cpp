@@ -13,6 +13,7 @@
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/meld/program.h"
 #include "volvox/model/file_names.h"
 #include "volvox/model/reader.h"
 #include "volvox/model/world_builder.h"
@@ -404,7 +405,27 @@ bool holds_a_world(const std::string& file) {
 
 }  // namespace
 
+int info_program(const std::string& file) {
+  const auto program = meld::load_program(file);
+  if (!program.ok()) return complain(program.error());
+  std::size_t axioms = 0, using_up = 0;
+  for (const meld::RuleInfo& rule : (*program)->rules) {
+    axioms += rule.kind == meld::RuleKind::begins ? 1 : 0;
+    using_up += rule.kind == meld::RuleKind::uses ? 1 : 0;
+  }
+  const std::size_t rules = (*program)->rules.size() - axioms;
+  fmt::print("{}  a program in Meld\n", bold(printable((*program)->name)));
+  for (const std::string& name : (*program)->files) fmt::print("{}\n", dim(printable(name)));
+  fmt::print("\n{}\n", printable(meld::describe(**program)));
+  fmt::print("  {} axioms, {} rules, {} of them with linear facts; {} instructions, {} bytes\n", axioms, rules,
+             using_up, (*program)->code.size(), (*program)->code.size() * sizeof(meld::Instruction));
+  for (const Diagnostic& warning : (*program)->warnings) fmt::print("  note: {}\n", printable(warning.text()));
+  fmt::print("  try: volvox run {} --lattice cubic --cells 10x10x10\n", printable(file));
+  return done;
+}
+
 int info_command(const std::string& thing, const sim::Library& library) {
+  if (thing.ends_with(".meld")) return info_program(thing);
   if (thing == "engines") return info_engines(library.engines.names(), library);
   const auto one = [&](const auto& registry, const char* kind) {
     fmt::print("{}  {}: {}\n", bold(thing), kind, printable(registry.description(thing)));

@@ -255,6 +255,17 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   auto settings = parse_settings(arguments.set);
   if (!settings.ok()) return settings.error();
   options.settings = std::move(*settings);
+  if (arguments.experiment.ends_with(".meld")) {
+    options.experiment = "dprsim/meld";
+    std::error_code error;
+    const bool is_there = fs::is_regular_file(arguments.experiment, error);
+    if (!is_there)
+      return Diagnostic{arguments.experiment, 0, "there is no such program", "see whether the path is right"};
+    // The path as the user gave it, also in a replay from another folder.
+    options.settings["program"] = fs::absolute(arguments.experiment).string();
+    if (const auto cells = options.settings.find("cells"); cells != options.settings.end())
+      if (fs::is_regular_file(cells->second, error)) cells->second = fs::absolute(cells->second).string();
+  }
   for (const std::string& plugin : arguments.plugins) {
     // The path as the user gave it, also in a replay from another folder.
     std::error_code error;

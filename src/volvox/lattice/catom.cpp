@@ -102,10 +102,35 @@ void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<cons
   Envelope envelope;
   envelope.sender = id_;
   envelope.size = narrow<std::uint16_t>(content.size());
-  envelope.port = narrow<std::uint8_t>(Lattice::opposite(port));
+  envelope.port = narrow<std::uint8_t>(port == far_port ? far_port : Lattice::opposite(port));
   envelope.mailbox = mailbox;
   world_.post_.send(shared_.writer, to, envelope, content.data());
   ++shared_.traffic.sent;
+}
+
+void Catom::send_bytes(int port, std::span<const std::byte> content, Mailbox mailbox) {
+  count_step();
+  if (port < 0 || port >= ports_)
+    throw CatomError(fmt::format("it sends at port {}, but has the ports 0 to {}", port, ports_ - 1));
+  if (content.size() > largest_message)
+    throw CatomError(fmt::format("its message has {} bytes; {} are possible", content.size(), largest_message));
+  put(port, mailbox, content);
+}
+
+void Catom::send_far(std::uint32_t catom, std::span<const std::byte> content, Mailbox mailbox) {
+  count_step();
+  if (!world_.sending_ || !world_.ensemble_.has(catom) || content.size() > largest_message) {
+    ++shared_.traffic.lost;
+    return;
+  }
+  transmit(far_port, catom, mailbox, content);
+}
+
+Cell Catom::cell() const { return world_.ensemble_.cell(id_); }
+
+void Catom::wake_next() {
+  count_step();
+  world_.wake_next(id_);
 }
 
 void Catom::queue(int port, std::uint32_t peer, Mailbox mailbox, std::span<const std::byte> content) {

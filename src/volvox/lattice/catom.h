@@ -29,6 +29,7 @@ VOLVOX_TYPE(Traffic, sent, delivered, lost, unread)
 
 using Mailbox = std::uint8_t;
 inline constexpr int no_port = -1;
+inline constexpr int far_port = 255;  // where a message arrives that came from no neighbour
 
 // A code module asked for something that cannot be. The tick ends with an error that names catom and code module.
 class CatomError : public std::runtime_error {
@@ -72,6 +73,19 @@ class Catom {
       if (port != except && has_neighbor(port)) send(port, message, mailbox);
   }
 
+  // Bytes, for programs that are not written in C++. `far`: to any catom; such messages pass no adapter.
+  void send_bytes(int port, std::span<const std::byte> content, Mailbox mailbox);
+  void send_far(std::uint32_t catom, std::span<const std::byte> content, Mailbox mailbox);
+  // The number of the neighbour at a port, or nobody; of the sender of the message that is read.
+  std::uint32_t neighbor(int port) const {
+    count_step();
+    return port >= 0 && port < ports_ ? around_.at(port) : nobody;
+  }
+  std::uint32_t sender() const { return sender_; }
+  Cell cell() const;
+  CodeModules& running() const { return *running_; }  // the code module that is called
+  void wake_next();                                   // its code modules' `woken` is called in the next tick
+
   // Asks to roll about the neighbour at a port, after this tick (motion.h). Whether it could is seen in the next.
   void roll(int pivot, Turn turn);
 
@@ -107,7 +121,8 @@ class Catom {
   int ports_;
   Shared& shared_;
   Occupancy::Around around_;
-  const CodeModules* running_ = nullptr;
+  CodeModules* running_ = nullptr;
+  std::uint32_t sender_ = nobody;
   mutable std::uint32_t steps_left_;
   bool limited_;                                // the capacity of the adapters
   std::array<std::uint32_t, most_ports> left_;  // bytes of each adapter's capacity, if it is limited

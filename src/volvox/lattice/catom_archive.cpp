@@ -11,6 +11,10 @@ void CatomWorld::archive(Archive& ar) {
     waiting_.clear();
     post_.resize(ensemble_.count());
     waiting_.resize(ensemble_.count());
+    for (ActiveSet& woken : woken_) {
+      woken.clear();
+      woken.resize(ensemble_.count());
+    }
     failed_ = false;
     failure_ = {};
     wishes_.clear();
@@ -38,6 +42,7 @@ void CatomWorld::archive(Archive& ar) {
   archive_messages(ar);
   ar.section("lattice", "waiting");
   archive_waiting(ar);
+  if (somebody_wakes_) archive_woken(ar);
   if (ar.loading() && !ar.ok())
     for (const auto& modules : modules_) modules->resize(ensemble_.count());
 }
@@ -58,6 +63,23 @@ std::uint64_t CatomWorld::hash() {
   HashArchive ar;
   archive(ar);
   return ar.value();
+}
+
+void CatomWorld::archive_woken(Archive& ar) {
+  ar.section("lattice", "woken");
+  std::uint32_t end = nobody;
+  if (!ar.loading()) {
+    woken_[0].each([&](std::uint32_t catom) { ar("catom", catom); });
+    ar("catom", end);
+    return;
+  }
+  for (;;) {
+    std::uint32_t catom = nobody;
+    ar("catom", catom);
+    if (!ar.ok() || catom == nobody) return;
+    if (ensemble_.has(catom)) wake(catom);
+    else ar.fail("the snapshot wakes a catom that is not there");
+  }
 }
 
 // Receivers in ascending order, then nobody; for each its messages in the order in which they will be read.
@@ -95,7 +117,7 @@ void CatomWorld::load_messages(Archive& ar) {
       Envelope e;
       ar("sender", e.sender), ar("size", e.size), ar("port", e.port), ar("mailbox", e.mailbox);
       const bool sound = ensemble_.has(to) && e.sender < ensemble_.count() && e.size <= largest_message &&
-                         e.port < ensemble_.lattice().ports();
+                         (e.port < ensemble_.lattice().ports() || e.port == far_port);
       if (!sound) ar.fail("the snapshot has a damaged message");
       if (!ar.ok()) break;
       ar.raw(content.data(), e.size);

@@ -22,8 +22,11 @@ Result<void> CatomWorld::added(std::size_t first) {
   const std::size_t count = ensemble_.count();
   post_.resize(count);
   waiting_.resize(count);
+  for (ActiveSet& woken : woken_) woken.resize(count);
   for (const auto& modules : modules_) modules->resize(count);
   if (!started_) return {};
+  if (somebody_wakes_)
+    for (std::size_t i = first; i < count; ++i) wake_around(ensemble_.cell(narrow<std::uint32_t>(i)));
   active_.clear();
   for (std::size_t i = first; i < count; ++i) active_.push_back(narrow<std::uint32_t>(i));
   return each_catom(false, [&](Catom& catom) { start_code_modules(catom); });
@@ -46,7 +49,13 @@ Result<void> CatomWorld::add_box(const Cell& low, const Cell& high) {
 }
 
 Result<void> CatomWorld::remove(CatomId catom) {
+  const bool was_there = ensemble_.has(catom);
+  const Cell cell = was_there ? ensemble_.cell(catom) : Cell{};
   if (const auto gone = ensemble_.remove(catom); !gone.ok()) return gone;
+  if (somebody_wakes_ && started_) {
+    wake_around(cell);
+    woken_[0].erase(catom);
+  }
   post_.forget(catom);
   for (std::uint32_t m = post_.take(catom); m != nobody; m = post_.envelope(m).next) ++traffic_.lost;
   if (PortQueues* queues = waiting_.find(catom)) {
@@ -57,7 +66,32 @@ Result<void> CatomWorld::remove(CatomId catom) {
   return {};
 }
 
-Result<void> CatomWorld::move(CatomId catom, const Cell& to) { return ensemble_.move(catom, to); }
+Result<void> CatomWorld::move(CatomId catom, const Cell& to) {
+  const Cell from = ensemble_.has(catom) ? ensemble_.cell(catom) : Cell{};
+  if (auto moved = ensemble_.move(catom, to); !moved.ok()) return moved;
+  if (!somebody_wakes_ || !started_) return {};
+  wake_around(from);
+  wake_around(to);
+  return {};
+}
+
+void CatomWorld::wake(CatomId catom) {
+  if (!ensemble_.has(catom)) return;
+  woken_[0].insert(catom);
+  post_.wake_now(catom);
+}
+
+void CatomWorld::wake_next(std::uint32_t catom) {
+  woken_[1].insert(catom);
+  post_.wake_next(catom);
+}
+
+void CatomWorld::wake_around(const Cell& cell) {
+  if (const std::uint32_t own = ensemble_.at(cell); own != nobody) wake(own);
+  for (int port = 0; port < ensemble_.lattice().ports(); ++port)
+    if (const std::uint32_t other = ensemble_.at(ensemble_.lattice().neighbor(cell, port)); other != nobody)
+      wake(other);
+}
 
 Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) {
   const std::string& name = modules->type().name;
@@ -81,6 +115,7 @@ Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) 
     mailboxes_[link.mailbox].linked.push_back({modules.get(), modules_.size(), link.call});
   }
   somebody_ticks_ = somebody_ticks_ || modules->new_tick != nullptr;
+  somebody_wakes_ = somebody_wakes_ || modules->woken != nullptr;
   modules->resize(ensemble_.count());
   modules_.push_back(std::move(modules));
   return {};
@@ -106,6 +141,8 @@ void CatomWorld::prefetch(std::span<const std::uint32_t> coming) const {
   if (coming.size() > neighbors && ensemble_.has(coming[neighbors])) {
     const std::uint32_t id = coming[neighbors];
     post_.prefetch_arriving(id);
+    for (const auto& modules : modules_)
+      if (modules->prefetch != nullptr) modules->prefetch(*modules, id);
     const auto around = ensemble_.around(id);
     for (int port = 0; port < ports; ++port) around.prefetch(port);
   }
@@ -174,6 +211,7 @@ Result<void> CatomWorld::start() {
   if (options_.capacity == 0)
     return Error("adapters with a capacity of 0 bytes a tick never send", "give 1 or more, or lattice::unlimited");
   started_ = true;
+  for (std::uint32_t catom = 0; somebody_wakes_ && catom < ensemble_.count(); ++catom) wake(catom);
   const bool needed =
       std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->start != nullptr; });
   if (!needed) return {};
@@ -192,6 +230,7 @@ void CatomWorld::begin_keys() {
 Result<void> CatomWorld::tick() {
   if (!started_) return Error("the world was not started", "call start() first");
   if (failed_) return error(failure_);
+  for (const auto& modules : modules_) modules->begin_tick(*this);
   if (!everyone()) {
     active_.clear();
     post_.receivers().each([&](std::uint32_t catom) { active_.push_back(catom); });
@@ -200,8 +239,12 @@ Result<void> CatomWorld::tick() {
   auto done = each_catom(everyone(), [&](Catom& catom) { process(catom); });
   sending_ = false;
   if (!done.ok()) return done;
-  roll_catoms();
+  if (somebody_wakes_) {
+    woken_[0].clear();
+    std::swap(woken_[0], woken_[1]);
+  }
   post_.turn();
+  roll_catoms();
   ++tick_;
   begin_keys();
   return {};
@@ -211,9 +254,10 @@ void CatomWorld::roll_catoms() {
   if (wishes_.empty()) return;
   referee_.decide(ensemble_, key_, wishes_, motion_, threads_);
   for (const Roll& roll : wishes_) {
-    const Cell to = ensemble_.lattice().neighbor(ensemble_.cell(roll.catom), roll.to());
+    const Cell from = ensemble_.cell(roll.catom), to = ensemble_.lattice().neighbor(from, roll.to());
     // Far away there is an end of the world; a catom that reaches it stays.
     if (!ensemble_.move(roll.catom, to).ok()) --motion_.moves, ++motion_.blocked;
+    else if (somebody_wakes_) wake_around(from), wake_around(to);
   }
   wishes_.clear();
 }
@@ -225,6 +269,7 @@ Result<void> CatomWorld::run(std::int64_t most_ticks) {
 }
 
 bool CatomWorld::idle() const {
+  if (std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->waits(); })) return false;
   if (!post_.receivers().empty()) return false;
   for (std::uint32_t catom = 0; somebody_ticks_ && catom < ensemble_.count(); ++catom)
     if (ensemble_.has(catom) && has_something_to_do(catom)) return false;
@@ -239,6 +284,14 @@ bool CatomWorld::has_something_to_do(std::uint32_t catom) const {
 // Steps 1 to 5 of one catom; making the Catom has renewed the capacity of its adapters.
 void CatomWorld::process(Catom& catom) {
   Called called = 0;
+  const bool woken = somebody_wakes_ && woken_[0].contains(catom.id_);
+  for (std::size_t i = 0; woken && i < modules_.size(); ++i) {
+    CodeModules& modules = *modules_[i];
+    if (modules.woken == nullptr) continue;
+    called |= Called{1} << i;
+    catom.running_ = &modules;
+    modules.woken(modules.state(catom.id_), catom);
+  }
   for (std::size_t i = 0; i < modules_.size(); ++i) {
     CodeModules& modules = *modules_[i];
     if (!modules.acts(catom.id_)) continue;
@@ -296,6 +349,7 @@ void CatomWorld::list_arriving(std::uint32_t catom, std::vector<Arrived>& arrive
 CatomWorld::Called CatomWorld::read(Catom& catom, std::uint32_t message) {
   const Envelope& envelope = post_.envelope(message);
   ++catom.shared_.traffic.delivered;
+  catom.sender_ = envelope.sender;
   const Box& box = mailboxes_[envelope.mailbox];
   if (box.linked.empty()) ++catom.shared_.traffic.unread;
   Called called = 0;

@@ -53,6 +53,12 @@ class CatomWorld {
   Result<void> load(const Program& prototype = {}) {
     return add_code_modules(std::make_unique<ProgramArray<Program>>(prototype));
   }
+  // One of another kind, such as a program in another language.
+  Result<void> load_modules(std::unique_ptr<CodeModules> modules) { return add_code_modules(std::move(modules)); }
+  void use_threads(ThreadPool* threads) { threads_ = threads; }  // between ticks; the result does not depend on them
+  // In the next tick, `woken` of its code modules is called; between ticks.
+  void wake(CatomId catom);
+
   // The state of a code module on a catom, for those who watch or set up. Null: it was not loaded.
   template <class Program>
   Program* state(CatomId catom) {
@@ -93,6 +99,9 @@ class CatomWorld {
 
   Result<void> add_code_modules(std::unique_ptr<CodeModules> modules);
   Result<void> added(std::size_t first);
+  void wake_next(std::uint32_t catom);  // thread-safe, within a tick
+  void wake_around(const Cell& cell);
+  void archive_woken(Archive& ar);
   bool everyone() const { return somebody_ticks_ || !options_.active_sets; }
   bool has_something_to_do(std::uint32_t catom) const;
   // work(catom) for the active catoms, or for all of them.
@@ -129,6 +138,8 @@ class CatomWorld {
   };
   std::vector<Box> mailboxes_;   // by number
   bool somebody_ticks_ = false;  // a code module has new_tick
+  bool somebody_wakes_ = false;  // a code module has `woken`
+  ActiveSet woken_[2];           // in this tick and in the next
   Post post_;
   Waiting waiting_;
   std::int64_t tick_ = 0;

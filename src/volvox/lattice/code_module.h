@@ -50,7 +50,7 @@ class CodeModules {
   virtual std::size_t memory_bytes() const = 0;
 
   void* state(std::uint32_t catom) const { return data_ + catom * stride_; }
-  std::string describe(std::uint32_t catom) const {
+  virtual std::string describe(std::uint32_t catom) const {
     std::string out;
     type().describe(out, state(catom));
     return out;
@@ -61,6 +61,14 @@ class CodeModules {
   using Function = void (*)(void* state, Catom& catom);
   Function start = nullptr, new_tick = nullptr, end_tick = nullptr;
   bool (*rests)(const void* state) = nullptr;
+  // Brings what a catom's state refers to into the cache. Null: nothing lies elsewhere.
+  void (*prefetch)(const CodeModules& modules, std::uint32_t catom) = nullptr;
+  // Called before new_tick for a catom that is new, whose surroundings have changed, or that was woken
+  // (CatomWorld::wake, Catom::wake_next). With it, end_tick is called, too.
+  Function woken = nullptr;
+  // By one thread, before the catoms of a tick: it may wake some of them.
+  virtual void begin_tick(CatomWorld& /*world*/) {}
+  virtual bool waits() const { return false; }  // it will wake somebody in a later tick
 
   // Whether it does something in a tick without messages.
   bool acts(std::uint32_t catom) const { return new_tick != nullptr && (rests == nullptr || !rests(state(catom))); }

@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "volvox/meld/machine.h"
+#include "volvox/meld/meld_modules.h"
+
+namespace volvox::meld {
+namespace {
+
+// Whole numbers have 32 bits, and wrap around.
+Register whole(std::int64_t value) {
+  return static_cast<Register>(std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(value))});
+}
+std::int64_t number(Register r) { return static_cast<std::int64_t>(r); }
+double real_of(Register r) { return std::bit_cast<double>(r); }
+Register of_real(double value) { return std::bit_cast<Register>(value); }
+
+Register read_field(const Word* fact, Type type, std::uint8_t word) {
+  if (type == Type::real) {
+    Register r = 0;
+    std::memcpy(&r, fact + word, sizeof r);
+    return r;
+  }
+  if (type == Type::integer) return whole(static_cast<std::int32_t>(fact[word]));
+  return fact[word];
+}
+
+bool same(Type type, Register a, Register b) { return type == Type::real ? real_of(a) == real_of(b) : a == b; }
+
+}  // namespace
+
+bool Machine::matches(const Pattern& pattern, const Word* fact) {
+  for (const Pattern::Part& part : pattern.parts) {
+    const Register value = read_field(fact, part.type, part.word);
+    switch (part.test) {
+      case Pattern::Test::bind: registers_[part.reg] = value; break;
+      case Pattern::Test::same:
+        if (!same(part.type, registers_[part.reg], value)) return false;
+        break;
+      case Pattern::Test::constant:
+        if (!same(part.type, program_->constants[part.constant], value)) return false;
+        break;
+    }
+  }
+  return true;
+}
+
+// Whether a linear fact is taken, by this rule or by an earlier match of it.
+bool Machine::is_used(const Choice& choice, std::uint16_t predicate, std::uint32_t record) const {
+  for (const Choice& other : choices_) {
+    if (&other == &choice || other.pattern == is_loop) continue;
+    if (program_->patterns[other.pattern].predicate == predicate && other.next == record + 1) return true;
+  }
+  return std::find(used_.begin(), used_.end(), std::pair(predicate, record)) != used_.end();
+}
+
+bool Machine::next_match(Choice& choice) {
+  const Pattern& pattern = program_->patterns[choice.pattern];
+  const Predicate& p = program_->predicates[pattern.predicate];
+  if (!facts_->any(pattern.predicate)) return false;
+  const std::uint32_t count = facts_->count(pattern.predicate), stride = p.stride();
+  const Word* record = facts_->at(pattern.predicate, choice.next);
+  for (std::uint32_t i = choice.next; i < count; ++i, record += stride) {
+    count_step();
+    if (p.header > 0 && (record[1] & seen) == 0) continue;
+    if (pattern.not_the_trigger && i == trigger_ && pattern.predicate == trigger_predicate_) continue;
+    if (!matches(pattern, record + p.header)) continue;
+    if (pattern.linear && is_used(choice, pattern.predicate, i)) continue;
+    choice.next = i + 1;
+    return true;
+  }
+  return false;
+}
+
+// The last match that has another fact goes on there. False: all were tried.
+bool Machine::go_back(std::uint32_t& pc) {
+  while (!choices_.empty()) {
+    Choice& last = choices_.back();
+    if (last.pattern == is_loop) {
+      pc = last.pc;
+      choices_.pop_back();
+      return true;
+    }
+    if (next_match(last)) {
+      pc = last.pc;
+      return true;
+    }
+    choices_.pop_back();
+  }
+  return false;
+}
+
+// Linear facts that were matched since the loop began, or since the rule did, are used up.
+void Machine::commit() {
+  std::size_t first = choices_.size();
+  while (first > 0 && choices_[first - 1].pattern != is_loop) --first;
+  for (std::size_t i = first; i < choices_.size(); ++i) {
+    const Pattern& pattern = program_->patterns[choices_[i].pattern];
+    if (pattern.linear && !pattern.kept) used_.emplace_back(pattern.predicate, choices_[i].next - 1);
+  }
+  if (first == 0) choices_.clear();  // a rule is used for one match
+}
+
+// After a match that used facts up, the loop goes on from the first of them.
+bool Machine::next_of_loop(std::uint32_t& pc) {
+  std::size_t first = choices_.size();
+  while (first > 0 && choices_[first - 1].pattern != is_loop) --first;
+  for (std::size_t i = first; i < choices_.size(); ++i) {
+    const Pattern& pattern = program_->patterns[choices_[i].pattern];
+    if (!pattern.linear || pattern.kept) continue;
+    choices_.resize(i + 1);
+    break;
+  }
+  return go_back(pc);
+}
+
+// True: a rule that uses linear facts could.
+bool Machine::execute(std::uint32_t pc, RuleKind kind) {
+  choices_.clear();
+  const Instruction* code = program_->code.data();
+  Register* r = registers_;
+  for (;;) {
+    count_step();
+    const Instruction& in = code[pc++];
+    switch (in.op) {
+      case Op::match:
+        choices_.push_back({pc, in.index, 0});
+        if (!go_back(pc)) return false;
+        break;
+      case Op::test:
+        if (r[in.a] == 0 && !go_back(pc)) return false;
+        break;
+      case Op::commit: commit(); break;
+      case Op::loop: choices_.push_back({in.index, is_loop, 0}); break;
+      case Op::next:
+        if (!next_of_loop(pc)) return true;
+        break;
+      case Op::jump: pc = in.index; break;
+      case Op::jump_unless:
+        if (r[in.a] == 0) pc = in.index;
+        break;
+      case Op::emit: emit(in); break;
+      case Op::constant: r[in.a] = program_->constants[in.index]; break;
+      case Op::copy: r[in.a] = r[in.b]; break;
+      case Op::call: call(in); break;
+      case Op::add: r[in.a] = whole(number(r[in.b]) + number(r[in.c])); break;
+      case Op::subtract: r[in.a] = whole(number(r[in.b]) - number(r[in.c])); break;
+      case Op::multiply: r[in.a] = whole(number(r[in.b]) * number(r[in.c])); break;
+      case Op::divide:
+      case Op::remainder:
+        if (r[in.c] == 0)
+          throw lattice::CatomError(fmt::format("the rule at {} divides by zero", program_->where(rule_)));
+        r[in.a] = whole(in.op == Op::divide ? number(r[in.b]) / number(r[in.c]) : number(r[in.b]) % number(r[in.c]));
+        break;
+      case Op::add_real: r[in.a] = of_real(real_of(r[in.b]) + real_of(r[in.c])); break;
+      case Op::subtract_real: r[in.a] = of_real(real_of(r[in.b]) - real_of(r[in.c])); break;
+      case Op::multiply_real: r[in.a] = of_real(real_of(r[in.b]) * real_of(r[in.c])); break;
+      case Op::divide_real: r[in.a] = of_real(real_of(r[in.c]) == 0 ? 0 : real_of(r[in.b]) / real_of(r[in.c])); break;
+      case Op::equal: r[in.a] = r[in.b] == r[in.c]; break;
+      case Op::less: r[in.a] = number(r[in.b]) < number(r[in.c]); break;
+      case Op::less_equal: r[in.a] = number(r[in.b]) <= number(r[in.c]); break;
+      case Op::equal_real: r[in.a] = real_of(r[in.b]) == real_of(r[in.c]); break;
+      case Op::less_real: r[in.a] = real_of(r[in.b]) < real_of(r[in.c]); break;
+      case Op::less_equal_real: r[in.a] = real_of(r[in.b]) <= real_of(r[in.c]); break;
+      case Op::both: r[in.a] = r[in.b] & r[in.c]; break;
+      case Op::either: r[in.a] = r[in.b] | r[in.c]; break;
+      case Op::negate: r[in.a] = r[in.b] ^ 1; break;
+      case Op::lesser: r[in.a] = whole(std::min(number(r[in.b]), number(r[in.c]))); break;
+      case Op::larger: r[in.a] = whole(std::max(number(r[in.b]), number(r[in.c]))); break;
+      case Op::lesser_real: r[in.a] = of_real(std::min(real_of(r[in.b]), real_of(r[in.c]))); break;
+      case Op::larger_real: r[in.a] = of_real(std::max(real_of(r[in.b]), real_of(r[in.c]))); break;
+      case Op::done:
+        if (kind != RuleKind::derives) return true;
+        if (!go_back(pc)) return false;
+        break;
+    }
+  }
+}
+
+void Machine::call(const Instruction& in) {
+  Register& out = registers_[in.a];
+  const Register x = registers_[in.b];
+  switch (static_cast<FunctionId>(in.index)) {
+    case FunctionId::node_to_int: out = whole(number(x)); return;
+    case FunctionId::to_real: out = of_real(static_cast<double>(number(x))); return;
+    case FunctionId::to_int: {
+      const double v = std::trunc(real_of(x));
+      out = whole(v >= -2147483648.0 && v <= 2147483647.0 ? static_cast<std::int64_t>(v) : 0);
+      return;
+    }
+    case FunctionId::absolute: out = whole(std::abs(number(x))); return;
+    case FunctionId::absolute_real: out = of_real(std::fabs(real_of(x))); return;
+    case FunctionId::power: {
+      std::uint32_t result = 1, base = static_cast<std::uint32_t>(x);
+      for (std::int64_t n = number(registers_[in.b + 1]); n > 0; n /= 2, base *= base)
+        if (n % 2 == 1) result *= base;
+      out = whole(result);
+      return;
+    }
+    case FunctionId::random:
+      out = number(x) <= 0 ? 0 : whole(static_cast<std::int64_t>(catom_->random().bits() % x));
+      return;
+    case FunctionId::square_root: out = of_real(std::sqrt(std::max(0.0, real_of(x)))); return;
+  }
+}
+
+// One more than that of the deepest fact of the body.
+std::uint32_t Machine::depth_of_match() const {
+  std::uint32_t depth = 0;
+  const auto count = [&](std::uint16_t predicate, std::uint32_t record) {
+    if (program_->predicates[predicate].header > 0) depth = std::max(depth, depth_of(*facts_->at(predicate, record)));
+  };
+  count(trigger_predicate_, trigger_);
+  for (const Choice& choice : choices_)
+    if (choice.pattern != is_loop) count(program_->patterns[choice.pattern].predicate, choice.next - 1);
+  return depth + 1;
+}
+
+void Machine::emit(const Instruction& in) {
+  const Predicate& p = program_->predicates[in.index];
+  Word fact[128];
+  fact[0] = 0;
+  for (std::size_t i = 0; i < p.fields.size(); ++i) {
+    const Register value = registers_[in.b + i];
+    if (p.fields[i].type == Type::real) std::memcpy(fact + p.fields[i].word, &value, sizeof value);
+    else fact[p.fields[i].word] = static_cast<Word>(value);
+  }
+  Change change{p.keeps, plus_, false, support_of(0, for_good_ ? for_good : from_itself)};
+  if (!for_good_ && program_->predicates[p.keeps].recursive) {
+    const std::uint32_t depth = depth_of_match();
+    if (depth > modules_->most_depth_) return;
+    change.support = support_of(depth, from_itself);
+  }
+  if (!plus_ && (p.action || p.linear)) return;  // what was done stays done
+  const auto node = static_cast<std::uint32_t>(registers_[in.a]);
+  if (in.c != 0) delay(node, change, fact, program_->delays_ms[in.c]);
+  else deliver(node, change, fact);
+}
+
+}  // namespace volvox::meld

@@ -1,0 +1,257 @@
+// What joins the machine to the world: sensing, acting, messages and delays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "volvox/base/index.h"
+#include "volvox/meld/machine.h"
+#include "volvox/meld/meld_modules.h"
+
+namespace volvox::meld {
+namespace {
+
+using lattice::nobody;
+
+constexpr Word minus_flag = 1 << 16, for_good_flag = 1 << 17;  // of a message, beside the predicate
+constexpr Word far_flag = 1u << 31;                            // of an address in the outbox: a node, not a port
+
+// The colours of setColor2.
+constexpr std::array<std::uint32_t, 8> palette = {0xff0000, 0xff8000, 0xffff00, 0x00c000,
+                                                  0x00ffff, 0x0000ff, 0xffffff, 0x8000ff};
+
+std::uint32_t channel(Word value) {
+  return static_cast<std::uint32_t>(std::clamp(static_cast<std::int32_t>(value), 0, 255));
+}
+
+}  // namespace
+
+void Machine::sense_fact(std::uint16_t predicate, std::initializer_list<Word> fact) {
+  std::copy(fact.begin(), fact.end(), insert(predicate));
+  fire(true, predicate, facts_->count(predicate) - 1, Which::all);
+}
+
+void Machine::unsense(std::uint16_t predicate, std::uint32_t record) {
+  fire(false, predicate, record, Which::all);
+  facts_->erase(predicate, record);
+}
+
+// With a neighbour goes what it told: it cannot take it back any more.
+void Machine::lose_neighbor(std::uint32_t record) {
+  const Word port = facts_->at(modules_->neighbor_, record)[1];
+  losing_ = port;
+  unsense(modules_->neighbor_, record);
+  losing_ = 0xffffffff;
+  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) {
+    const Predicate& p = program_->predicates[k];
+    if (p.header == 0) continue;
+    for (std::uint32_t i = 0; i < facts_->count(k); ++i) {
+      const Word* fact = facts_->at(k, i);
+      if (source_of(fact[0]) == port && derivations(fact[1]) > 0) push({k, false, true, fact[0]}, fact + 2);
+    }
+  }
+}
+
+void Machine::sense_losses(const std::uint32_t* around) {
+  if (modules_->neighbor_ != no_predicate)
+    for (std::uint32_t i = facts_->count(modules_->neighbor_); i-- > 0;) {
+      const Word* fact = facts_->at(modules_->neighbor_, i);
+      if (around[fact[1]] != fact[0]) lose_neighbor(i);
+    }
+  if (modules_->vacant_ != no_predicate)
+    for (std::uint32_t i = facts_->count(modules_->vacant_); i-- > 0;)
+      if (around[*facts_->at(modules_->vacant_, i)] != nobody) unsense(modules_->vacant_, i);
+}
+
+void Machine::sense_news(const std::uint32_t* around) {
+  const auto has = [&](std::uint16_t predicate, std::size_t word, Word value) {
+    for (std::uint32_t i = 0; i < facts_->count(predicate); ++i)
+      if (facts_->at(predicate, i)[word] == value) return true;
+    return false;
+  };
+  Word neighbors = 0;
+  for (int port = 0; port < catom_->ports(); ++port) {  // an interface
+    const Word p = narrow<Word>(port);
+    if (around[port] != nobody) {
+      ++neighbors;
+      if (modules_->neighbor_ != no_predicate && !has(modules_->neighbor_, 1, p))
+        sense_fact(modules_->neighbor_, {around[port], p});
+    } else if (modules_->vacant_ != no_predicate && !has(modules_->vacant_, 0, p)) {
+      sense_fact(modules_->vacant_, {p});
+    }
+  }
+  const std::uint16_t count = modules_->neighbor_count_;
+  if (count == no_predicate || has(count, 0, neighbors)) return;
+  if (facts_->any(count)) unsense(count, 0);
+  sense_fact(count, {neighbors});
+}
+
+void Machine::sense() {
+  std::array<std::uint32_t, lattice::most_ports> around{};
+  for (int port = 0; port < catom_->ports(); ++port) around[port] = catom_->neighbor(modules_->port_of_[port]);
+  // What is lost is lost before anything new is known: facts for a neighbour that came back elsewhere must not reach it
+  // there.
+  if (facts_->catom().begun != 0) {
+    sense_losses(around.data());
+    run_derivations();
+  }
+  sense_news(around.data());
+  if (facts_->catom().begun == 0) run_axioms();
+}
+
+void Machine::run_axioms() {
+  facts_->catom().begun = 1;
+  const auto run = [&](std::uint16_t rule) {
+    rule_ = rule;
+    registers_[0] = id_;
+    plus_ = true;
+    for_good_ = true;
+    trigger_predicate_ = no_predicate;
+    execute(program_->rules[rule].code, RuleKind::begins);
+  };
+  for (const std::uint16_t rule : modules_->axioms_) run(rule);
+  const auto& own = modules_->axioms_of_node_;
+  for (auto it = std::lower_bound(own.begin(), own.end(), std::pair<std::uint32_t, std::uint16_t>(id_, 0));
+       it != own.end() && it->first == id_; ++it)
+    run(it->second);
+  erase_used();
+}
+
+void Machine::tell(Role role) {
+  const std::uint16_t predicate = program_->with(role);
+  const Word nothing = 0;
+  if (predicate != no_predicate) push({predicate, true, false, support_of(0, for_good)}, &nothing);
+}
+
+// A delayed fact: the tick when it is due, its node, flags and support, and its words.
+void Machine::delay(std::uint32_t node, const Change& change, const Word* fact, std::int64_t ms) {
+  const std::uint16_t later = program_->predicates[program_->predicates[change.predicate].result].later;
+  const TickLength& dt = modules_->options_.tick;
+  const std::int64_t due = std::max(tick_ + 1, dt.ticks_in({dt.start_of(tick_).ns + ms * 1'000'000}));
+  Word* record = insert(later);
+  record[0] = low_word(static_cast<std::uint64_t>(due));
+  record[1] = high_word(static_cast<std::uint64_t>(due));
+  record[2] = node;
+  record[3] = change.support << 1 | (change.plus ? 1 : 0);
+  std::copy_n(fact, program_->predicates[change.predicate].words, record + 4);
+  modules_->wake_at(due, id_);
+}
+
+void Machine::take_due() {
+  for (const std::uint16_t later : modules_->later_) {
+    const std::uint16_t target = program_->predicates[later].delays;
+    for (std::uint32_t i = 0; i < facts_->count(later);) {
+      Word record[132];
+      std::copy_n(facts_->at(later, i), program_->predicates[later].words, record);
+      const auto due = static_cast<std::int64_t>(std::uint64_t{record[1]} << 32 | record[0]);
+      if (due > tick_) {
+        ++i;
+        continue;
+      }
+      facts_->erase(later, i);
+      const Change change{program_->predicates[target].keeps, (record[3] & 1) != 0, false, record[3] >> 1};
+      deliver(record[2], change, record + 4);
+    }
+  }
+}
+
+void Machine::deliver(std::uint32_t node, const Change& change, const Word* fact) {
+  const Predicate& p = program_->predicates[change.predicate];
+  if (node != id_) send(node, change, fact);
+  else if (p.action) act(p, fact);
+  else push(change, fact);
+}
+
+void Machine::act(const Predicate& p, const Word* fact) {
+  CatomFacts& own = facts_->catom();
+  if (p.role == Role::set_color_number) {
+    own.color = palette[fact[0] % palette.size()];
+  } else if (p.role == Role::set_color) {
+    own.color = channel(fact[0]) << 16 | channel(fact[1]) << 8 | channel(fact[2]);
+  } else if (p.role == Role::roll) {
+    const bool is_port = fact[0] < narrow<Word>(catom_->ports());
+    const int pivot = is_port ? modules_->port_of_[fact[0]] : lattice::no_port;
+    {
+      const std::lock_guard lock(modules_->mutex_);
+      modules_->rolling_.push_back({id_, catom_->cell()});
+    }
+    catom_->wake_next();
+    if (catom_->has_neighbor(pivot))
+      catom_->roll(pivot, fact[1] == 0 ? lattice::Turn::counter_clockwise : lattice::Turn::clockwise);
+  }
+}
+
+void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
+  const Predicate& p = program_->predicates[change.predicate];
+  const bool good = source_of(change.support) == for_good;
+  Word address = far_flag | node;
+  const std::uint16_t neighbor = modules_->neighbor_;
+  for (std::uint32_t i = 0; neighbor != no_predicate && i < facts_->count(neighbor); ++i)
+    if (const Word* link = facts_->at(neighbor, i); link[0] == node && link[1] != losing_) address = link[1];
+  if ((address & far_flag) != 0 && !modules_->options_.reach_all) {
+    if (change.plus) modules_->lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const std::size_t begin = outbox_.size();
+  outbox_.push_back(address);
+  outbox_.push_back(p.words + (p.recursive ? 2u : 1u));
+  outbox_.push_back(change.predicate | (change.plus ? 0 : minus_flag) | (good ? for_good_flag : 0));
+  if (p.recursive) outbox_.push_back(depth_of(change.support));
+  outbox_.insert(outbox_.end(), fact, fact + p.words);
+  if (change.plus || good) return;
+  // What this takes back may not have been sent yet.
+  const std::size_t size = outbox_.size() - begin;
+  outbox_[begin + 2] ^= minus_flag;
+  std::size_t match = begin;
+  for (std::size_t at = 0; at < begin; at += outbox_[at + 1] + 2)
+    if (outbox_[at + 1] + 2 == size && std::equal(outbox_.begin() + static_cast<std::ptrdiff_t>(at),
+                                                  outbox_.begin() + static_cast<std::ptrdiff_t>(at + size),
+                                                  outbox_.begin() + static_cast<std::ptrdiff_t>(begin)))
+      match = at;
+  outbox_[begin + 2] ^= minus_flag;
+  if (match == begin) return;
+  outbox_.resize(begin);
+  outbox_.erase(outbox_.begin() + static_cast<std::ptrdiff_t>(match),
+                outbox_.begin() + static_cast<std::ptrdiff_t>(match + size));
+}
+
+void Machine::flush() {
+  for (std::size_t at = 0; at < outbox_.size(); at += outbox_[at + 1] + 2) {
+    const std::span content = std::as_bytes(std::span(outbox_).subspan(at + 2, outbox_[at + 1]));
+    if ((outbox_[at] & far_flag) == 0) catom_->send_bytes(modules_->port_of_[outbox_[at]], content, fact_mailbox);
+    else catom_->send_far(outbox_[at] & ~far_flag, content, fact_mailbox);
+  }
+  outbox_.clear();
+}
+
+bool Machine::receive(int port, std::span<const std::byte> content) {
+  Word words[132];
+  if (content.size() < 4 || content.size() > sizeof words || content.size() % 4 != 0) return false;
+  std::memcpy(words, content.data(), content.size());
+  const auto predicate = static_cast<std::uint16_t>(words[0]);
+  if (predicate >= program_->predicates.size()) return false;
+  const Predicate& p = program_->predicates[predicate];
+  const std::size_t size = std::size_t{1} + (p.recursive ? 1 : 0) + p.words;
+  if (content.size() != 4 * size || senses(p.role) || p.delays != no_predicate) return false;
+  const bool good = (words[0] & for_good_flag) != 0 || p.linear || p.action;
+  const std::uint32_t depth = p.recursive ? words[1] : 0;
+  if (depth > deepest_support) return false;
+  const bool is_far = port == lattice::far_port;
+  const std::uint8_t interface = is_far ? std::uint8_t{0} : modules_->interface_of_[port];
+  const auto known = [&] {
+    for (std::uint32_t i = 0; modules_->neighbor_ != no_predicate && i < facts_->count(modules_->neighbor_); ++i)
+      if (const Word* link = facts_->at(modules_->neighbor_, i); link[0] == catom_->sender() && link[1] == interface)
+        return true;
+    return false;
+  };
+  // The neighbour went away in the meantime, so that it could never take the fact back.
+  if (!good && !is_far && !known()) return true;
+  const std::uint8_t source = good ? for_good : is_far ? from_afar : interface;
+  const Change change{predicate, (words[0] & minus_flag) == 0, false, support_of(depth, source)};
+  deliver(id_, change, words + size - p.words);
+  return true;
+}
+
+}  // namespace volvox::meld

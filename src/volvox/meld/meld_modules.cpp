@@ -1,0 +1,247 @@
+#include "volvox/meld/meld_modules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "volvox/meld/machine.h"
+
+namespace volvox::meld {
+
+// The names by which worlds know the code module and its messages.
+struct Meld {};
+VOLVOX_TYPE(Meld)
+struct FactMessage {};
+VOLVOX_TYPE(FactMessage)
+
+MeldModules::MeldModules(std::shared_ptr<const Program> program, const MachineOptions& options)
+    : program_(std::move(program)), options_(options), store_(*program_) {
+  stride_ = sizeof(CatomFacts);
+  links_.push_back({fact_mailbox, heard, &type_of<FactMessage>()});
+  prefetch = prefetch_facts;
+  woken = woken_catom;
+  end_tick = end_of_tick;
+  neighbor_ = program_->with(Role::neighbor);
+  vacant_ = program_->with(Role::vacant);
+  neighbor_count_ = program_->with(Role::neighbor_count);
+  tap_ = program_->with(Role::tap);
+  moved_ = program_->with(Role::moved);
+  blocked_ = program_->with(Role::blocked);
+  for (std::uint16_t i = 0; i < program_->predicates.size(); ++i)
+    if (program_->predicates[i].delays != no_predicate) later_.push_back(i);
+  for (std::uint16_t i = 0; i < program_->rules.size(); ++i) {
+    const RuleInfo& rule = program_->rules[i];
+    if (rule.kind != RuleKind::begins) continue;
+    if (rule.node) axioms_of_node_.emplace_back(*rule.node, i);
+    else axioms_.push_back(i);
+  }
+  std::sort(axioms_of_node_.begin(), axioms_of_node_.end());
+}
+
+std::array<std::uint8_t, lattice::most_ports> ports_by_interface(lattice::Kind kind) {
+  switch (kind) {
+    case lattice::Kind::square: return {2, 0, 3, 1};                         // north, east, south, west
+    case lattice::Kind::hex: return {0, 2, 4, 1, 3, 5};                      // counter-clockwise from the right
+    case lattice::Kind::cubic: return {5, 3, 0, 2, 1, 4};                    // bottom, back, right, front, left, top
+    case lattice::Kind::fcc: return {0, 2, 4, 6, 10, 8, 1, 3, 5, 7, 11, 9};  // 2 sides, 4 above, 2 sides, 4 below
+    case lattice::Kind::bcc: break;
+  }
+  return {0, 1, 2, 3, 4, 5, 6, 7};
+}
+
+void MeldModules::learn(const lattice::Lattice& lattice) {
+  port_of_ = ports_by_interface(lattice.kind());
+  for (int i = 0; i < lattice.ports(); ++i) interface_of_[port_of_[i]] = narrow<std::uint8_t>(i);
+  knows_lattice_ = true;
+}
+
+void MeldModules::prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom) {
+  const auto& self = static_cast<const MeldModules&>(modules);
+  self.store_.prefetch(self.states_[catom]);
+}
+
+const TypeInfo& MeldModules::type() const { return type_of<Meld>(); }
+
+void MeldModules::resize(std::size_t catoms) {
+  if (states_.empty()) {
+    states_.reserve(catoms);
+    platform::prefer_huge_pages(states_);
+  }
+  for (std::size_t i = catoms; i < states_.size(); ++i) store_.release(states_[i]);
+  states_.resize(catoms);
+  data_ = reinterpret_cast<std::byte*>(states_.data());
+}
+
+void MeldModules::reset(std::uint32_t catom) { store_.release(states_[catom]); }
+
+std::size_t MeldModules::memory_bytes() const {
+  return states_.capacity() * sizeof(CatomFacts) + store_.memory_bytes();
+}
+
+void MeldModules::wake_at(std::int64_t tick, std::uint32_t catom) {
+  const std::lock_guard lock(mutex_);
+  calendar_[tick].push_back(catom);
+}
+
+void MeldModules::begin_tick(lattice::CatomWorld& world) {
+  while (!calendar_.empty() && calendar_.begin()->first <= world.ticks()) {
+    for (const std::uint32_t catom : calendar_.begin()->second)
+      if (world.ensemble().has(catom)) world.wake(catom);
+    calendar_.erase(calendar_.begin());
+  }
+  static std::atomic<std::uint64_t> epochs = 0;
+  epoch_ = ++epochs;
+  if (!knows_lattice_) learn(world.ensemble().lattice());
+  tapped_ = std::move(taps_);
+  taps_.clear();
+  std::sort(tapped_.begin(), tapped_.end());
+  rolled_ = std::move(rolling_);
+  rolling_.clear();
+  std::sort(rolled_.begin(), rolled_.end(), [](const Rolled& a, const Rolled& b) { return a.catom < b.catom; });
+  const double bound =
+      options_.most_depth + real(world.ensemble().size()) * real(std::max<std::size_t>(1, program_->plans.size()));
+  most_depth_ = bound < deepest_support ? truncated<std::uint32_t>(bound) : deepest_support;
+}
+
+void MeldModules::report_rolls(lattice::Catom& catom, std::uint32_t id, Machine& machine) {
+  const auto it = std::lower_bound(rolled_.begin(), rolled_.end(), id,
+                                   [](const Rolled& r, std::uint32_t c) { return r.catom < c; });
+  if (it != rolled_.end() && it->catom == id) machine.tell(it->from == catom.cell() ? Role::blocked : Role::moved);
+}
+
+void MeldModules::woken_catom(void*, lattice::Catom& catom) {
+  auto& self = static_cast<MeldModules&>(catom.running());
+  const std::uint32_t id = catom.id();
+  Machine& machine = Machine::of_this_thread();
+  machine.begin(self, catom, id, catom.tick());
+  machine.sense();
+  if (!self.later_.empty()) machine.take_due();
+  const auto [first, last] = std::equal_range(self.tapped_.begin(), self.tapped_.end(), id);
+  for (auto it = first; it != last; ++it) machine.tell(Role::tap);
+  if (!self.rolled_.empty()) self.report_rolls(catom, id, machine);
+}
+
+bool MeldModules::heard(void*, lattice::Catom& catom, int port, std::span<const std::byte> content) {
+  auto& self = static_cast<MeldModules&>(catom.running());
+  Machine& machine = Machine::of_this_thread();
+  machine.begin(self, catom, catom.id(), catom.tick());
+  return machine.receive(port, content);
+}
+
+void MeldModules::end_of_tick(void*, lattice::Catom& catom) {
+  auto& self = static_cast<MeldModules&>(catom.running());
+  Machine& machine = Machine::of_this_thread();
+  machine.begin(self, catom, catom.id(), catom.tick());
+  machine.end();
+}
+
+void MeldModules::tap(lattice::CatomWorld& world, lattice::CatomId catom) {
+  if (tap_ == no_predicate || !world.ensemble().has(catom)) return;
+  taps_.push_back(catom);
+  world.wake(catom);
+}
+
+std::vector<std::string> MeldModules::facts(std::uint32_t catom, bool sensed) const {
+  std::vector<std::string> out;
+  const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(states_[catom]));
+  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) {
+    const Predicate& p = program_->predicates[k];
+    if (p.name.find('\'') != std::string::npos || (senses(p.role) && !sensed)) continue;
+    for (std::uint32_t i = 0; i < facts.count(k); ++i) {
+      const Word* record = facts.at(k, i);
+      if (p.header > 0 && (record[1] & seen) == 0) continue;
+      std::string text;
+      for (const Field& field : p.fields) {
+        const Word word = record[p.header + field.word];
+        double number = 0;
+        if (field.type == Type::real) std::memcpy(&number, record + p.header + field.word, sizeof number);
+        if (!text.empty()) text += ", ";
+        switch (field.type) {
+          case Type::real: text += fmt::format("{}", number); break;
+          case Type::node: text += fmt::format("@{}", word); break;
+          case Type::boolean: text += word != 0 ? "true" : "false"; break;
+          case Type::text: text += word < program_->texts.size() ? program_->texts[word] : "?"; break;
+          default: text += fmt::format("{}", static_cast<std::int32_t>(word));
+        }
+      }
+      out.push_back(fmt::format("{}({})", p.name, text));
+    }
+  }
+  return out;
+}
+
+std::string MeldModules::describe(std::uint32_t catom) const {
+  std::string out;
+  for (const std::string& fact : facts(catom, true)) out += (out.empty() ? "" : ", ") + fact;
+  return out;
+}
+
+std::uint64_t MeldModules::facts_stored() const {
+  std::uint64_t count = 0;
+  for (const CatomFacts& state : states_) {
+    const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(state));
+    for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) count += facts.count(k);
+  }
+  return count;
+}
+
+void MeldModules::archive_catom(Archive& ar, CatomFacts& catom) {
+  ar("color", catom.color);
+  ar("begun", catom.begun);
+  Facts facts(store_, catom);
+  std::uint32_t count = facts.words();
+  ar("words", count);
+  if (!ar.loading()) {
+    ar.raw(const_cast<Word*>(facts.data()), count * sizeof(Word));
+    return;
+  }
+  if (count > FactStore::most_words) {
+    ar.fail("the snapshot has a catom with too many facts");
+    return;
+  }
+  std::vector<Word> words(count);
+  ar.raw(words.data(), count * sizeof(Word));
+  if (ar.ok() && !facts.restore(words)) ar.fail("the snapshot has a catom with damaged facts");
+}
+
+void MeldModules::archive(Archive& ar) {
+  ar.section("meld", "state");
+  std::uint64_t key = program_->key;
+  ar("program", key);
+  if (key != program_->key) ar.fail(fmt::format("the snapshot was made with another program than {}", program_->name));
+  std::uint64_t lost = lost_;
+  ar("lost", lost);
+  lost_ = lost;
+  if (!ar.loading())
+    std::sort(rolling_.begin(), rolling_.end(), [](const auto& a, const auto& b) { return a.catom < b.catom; });
+  std::uint64_t rolls = rolling_.size();
+  ar("rolls", rolls);
+  if (ar.loading()) rolling_.clear();
+  for (std::uint64_t i = 0; i < rolls && ar.ok(); ++i) {
+    Rolled r = ar.loading() ? Rolled{} : rolling_[i];
+    ar("catom", r.catom), ar("x", r.from.x), ar("y", r.from.y), ar("z", r.from.z);
+    if (ar.loading()) rolling_.push_back(r);
+  }
+  ar("taps", taps_);
+  for (CatomFacts& state : states_) {
+    if (ar.loading()) store_.release(state);
+    if (ar.ok()) archive_catom(ar, state);
+  }
+  if (ar.loading()) rebuild_calendar();
+}
+
+void MeldModules::rebuild_calendar() {
+  calendar_.clear();
+  for (std::uint32_t i = 0; i < states_.size(); ++i) {
+    const Facts facts(store_, states_[i]);
+    for (const std::uint16_t later : later_)
+      for (std::uint32_t k = 0; k < facts.count(later); ++k) {
+        const Word* record = facts.at(later, k);
+        calendar_[static_cast<std::int64_t>(std::uint64_t{record[1]} << 32 | record[0])].push_back(i);
+      }
+  }
+}
+
+}  // namespace volvox::meld

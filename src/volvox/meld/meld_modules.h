@@ -1,0 +1,92 @@
+// A program as the code module of all catoms of a world (lattice/code_module.h): the state of a catom is its facts.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "volvox/base/time.h"
+#include "volvox/lattice/catom_world.h"
+#include "volvox/meld/fact_store.h"
+
+namespace volvox::meld {
+
+inline constexpr lattice::Mailbox fact_mailbox = 7;
+
+// The ports of a lattice in the order in which VisibleSim numbers the interfaces of its modules: smart blocks (square),
+// 2D catoms (hex), blinky blocks (cubic), 3D catoms (fcc); bcc as in lattice/.
+std::array<std::uint8_t, lattice::most_ports> ports_by_interface(lattice::Kind kind);
+
+struct MachineOptions {
+  std::uint64_t most_steps = 1'000'000;  // of a catom in a tick: instructions and facts that are tried. More is endless
+  TickLength tick{};                     // for delays
+  // A derivation of facts that support each other is taken back when it is deeper than this, and than any that passes
+  // each catom once by each rule.
+  std::uint32_t most_depth = 2000;
+  // Facts also reach catoms that are no neighbours, in the next tick. For programs on graphs of their own.
+  bool reach_all = false;
+};
+
+class MeldModules final : public lattice::CodeModules {
+ public:
+  MeldModules(std::shared_ptr<const Program> program, const MachineOptions& options);
+
+  const Program& program() const { return *program_; }
+  const MachineOptions& options() const { return options_; }
+  void set_tick(const TickLength& tick) { options_.tick = tick; }
+
+  // Between ticks: somebody taps a catom. World::wake is called with it.
+  void tap(lattice::CatomWorld& world, lattice::CatomId catom);
+  std::uint32_t color(std::uint32_t catom) const { return states_[catom].color; }  // 0xRRGGBB or no_color
+  // The facts that rules see: "dist(3, 0.5)", in the order of the program; without what is sensed, if so wished.
+  std::vector<std::string> facts(std::uint32_t catom, bool sensed = false) const;
+  std::uint64_t lost() const { return lost_; }  // facts for catoms that were no neighbours
+  std::uint64_t facts_stored() const;
+
+  const TypeInfo& type() const override;
+  std::string describe(std::uint32_t catom) const override;
+  void resize(std::size_t catoms) override;
+  void reset(std::uint32_t catom) override;
+  void archive(Archive& ar) override;
+  std::size_t memory_bytes() const override;
+  void begin_tick(lattice::CatomWorld& world) override;
+  bool waits() const override { return !calendar_.empty(); }
+
+ private:
+  friend class Machine;
+  struct Rolled {
+    std::uint32_t catom = 0;
+    lattice::Cell from;
+  };
+  void wake_at(std::int64_t tick, std::uint32_t catom);
+  static void woken_catom(void* state, lattice::Catom& catom);
+  static bool heard(void* state, lattice::Catom& catom, int port, std::span<const std::byte> content);
+  static void end_of_tick(void* state, lattice::Catom& catom);
+  void report_rolls(lattice::Catom& catom, std::uint32_t id, class Machine& machine);
+  void archive_catom(Archive& ar, CatomFacts& catom);
+  void rebuild_calendar();
+  static void prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom);
+  void learn(const lattice::Lattice& lattice);
+
+  std::shared_ptr<const Program> program_;
+  MachineOptions options_;
+  FactStore store_;
+  std::vector<CatomFacts> states_;
+  std::map<std::int64_t, std::vector<std::uint32_t>> calendar_;  // who is to be woken, by tick
+  std::vector<std::uint32_t> taps_, tapped_;                     // catoms: for the next tick, and in this one
+  std::vector<Rolled> rolled_, rolling_;                         // in the last tick and in this one
+  std::uint32_t most_depth_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::atomic<std::uint64_t> lost_ = 0;
+  std::mutex mutex_;  // of calendar_ and rolling_ within a tick
+  // Programs know ports by the numbers of VisibleSim's modules: interfaces.
+  std::array<std::uint8_t, lattice::most_ports> port_of_{}, interface_of_{};
+  bool knows_lattice_ = false;
+  std::uint16_t neighbor_, vacant_, neighbor_count_, tap_, moved_, blocked_;
+  std::vector<std::uint16_t> later_;                                     // predicates that hold delayed facts
+  std::vector<std::uint16_t> axioms_;                                    // rules that begin everywhere
+  std::vector<std::pair<std::uint32_t, std::uint16_t>> axioms_of_node_;  // sorted
+};
+
+}  // namespace volvox::meld
