@@ -87,16 +87,25 @@ VOLVOX_FOR_EACH_ISA(void, touch_block, (const TouchJob& job, std::size_t begin, 
 // Friction that holds: the shift along the surface since they touched pulls back, up to the cap.
 struct Held {
   Vector shift, force;
+  bool slips = false;
 };
-// `gives`: how far it moves along by a force. What it was predicted to slide and does not is no shift: the weight would
-// add to it in every substep.
-Held hold(const Vector& before, const Vector& normal, const Vector& slid, float share, float gives, float cap) {
-  const Vector shift = before - normal * dot(before, normal) + slid;
-  Vector force = (shift + slid * damping) * share;
+Held hold(const Vector& before, const Vector& slid, float share, float cap) {
+  Vector force = (before + slid * (1 + damping)) * share;
   const float size = length(force);
-  if (size <= cap) return {shift - force * gives, force};
+  if (size <= cap) return {before, force, false};
   force = force * (cap / larger(size, 1e-30f));
-  return {force * (1 / share), force};
+  return {force * (1 / share), force, true};
+}
+
+// A touch that holds: its shift grows by what the surfaces really slide in the substep, once all has been corrected.
+// (What it was predicted to slide and does not is no shift: the weight would add to it in every substep.)
+struct Holding {
+  ShapeTouch* touch;
+  Vector normal, carried;  // by the shape
+};
+Vector slide(const Point& move, const Point& spin, const Vector& normal, const Vector& carried, float dt) {
+  const Vector relative = xyz(move) - carried;
+  return relative - normal * dot(relative, normal) - cross(xyz(spin), normal) * (move.w * dt);
 }
 
 ShapeTouch* touch_of(std::array<ShapeTouch, shape_touches>& touches, std::uint32_t shape) {
@@ -180,6 +189,8 @@ void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, f
     const float radius = move.w;
     float load = solid.push[i].w;
     Vector others = solid.other_spin[i];
+    Holding holding[shape_touches];
+    int holdings = 0;
     for (std::uint32_t s = 0; s < shapes.count; ++s) {
       const ShapeView& shape = shapes.shapes[s];
       const Distance d = near(shape, xyz(at), radius) ? distance_to(shape, xyz(at)) : Distance{radius, {}};
@@ -189,16 +200,14 @@ void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, f
         continue;
       }
       const float mass = 1 / (at.w + shape.inverse_mass), normal = shape_stiffness * mass * overlap;
-      const Vector foot = xyz(at) - d.normal * radius;
-      const Vector relative = xyz(move) - velocity_at(shape, foot) * dt;
-      const Vector rolled = cross(xyz(spin), d.normal) * (radius * dt);
-      const Vector slid = relative - d.normal * dot(relative, d.normal) - rolled;
-      const float gives = at.w * (solid.grain[i] != 0 ? 3.5f : 1.0f) + shape.inverse_mass;
+      const Vector foot = xyz(at) - d.normal * radius, carried = velocity_at(shape, foot) * dt;
       Held held;
       if (ShapeTouch* touch = touch_of(solid.on_shapes[i], s)) {
-        held = hold({touch->x, touch->y, touch->z}, d.normal, slid, shape_stiffness * tangent_share * mass, gives,
-                    square_root(spin.w * shape.friction) * normal);
+        const Vector before{touch->x, touch->y, touch->z};
+        held = hold(before - d.normal * dot(before, d.normal), slide(move, spin, d.normal, carried, dt),
+                    shape_stiffness * tangent_share * mass, square_root(spin.w * shape.friction) * normal);
         *touch = {s, held.shift.x, held.shift.y, held.shift.z};
+        if (!held.slips) holding[holdings++] = {touch, d.normal, carried};
       }
       const Vector got = d.normal * normal - held.force;
       give(shapes.parts[begin / block_size * shapes.count + s], shape, foot, got);
@@ -213,6 +222,11 @@ void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, f
       others = others + vector_of(shape.spin) * normal;
     }
     if (rolling > 0 && solid.grain[i] != 0) brake(spin, others, load, radius, at.w, rolling, dt);
+    for (int k = 0; k < holdings; ++k) {
+      const Vector slid = slide(move, spin, holding[k].normal, holding[k].carried, dt);
+      ShapeTouch& touch = *holding[k].touch;
+      touch = {touch.shape, touch.x + slid.x, touch.y + slid.y, touch.z + slid.z};
+    }
   }
 }
 
