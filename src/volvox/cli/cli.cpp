@@ -14,6 +14,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/isa.h"
 #include "volvox/cli/bench_lattice.h"
+#include "volvox/cli/bench_particles.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/parser.h"
@@ -109,6 +110,7 @@ struct Arguments {
   BenchArguments bench;
   BenchEnginesArguments bench_engines;
   BenchLatticeArguments bench_lattice;
+  BenchParticlesArguments bench_particles;
   CrosscheckArguments crosscheck;
   NetArguments net;
   ScanArguments scan;
@@ -371,6 +373,7 @@ void add_others(CLI::App& app, Arguments& a) {
 
   add_bench_engines(*bench, a);
   add_bench_lattice(*bench, a.bench_lattice);
+  add_bench_particles(*bench, a.bench_particles);
 
   CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot or an experiment of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
@@ -569,6 +572,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("bench")) {
     const CLI::App* bench = app.get_subcommand("bench");
     if (bench->got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
+    if (bench->got_subcommand("particles")) return bench_particles_command(a.bench_particles, log);
     const bool engines = bench->got_subcommand("engines");
     return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);
   }

@@ -1,0 +1,302 @@
+#include "volvox/particles/fluid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/base/index.h"
+
+namespace volvox::particles {
+namespace {
+
+// The kernel's radius over the spacing: about 33 neighbours. A wider one costs more than it gains (decision 0060).
+constexpr double support_over_spacing = 2.0;
+constexpr float far_away = 1e15f;
+// All particles correct at once: with the whole of what each would need alone, the shortest waves would overshoot.
+constexpr float share_of_correction = 0.5f;
+
+struct Sums {
+  float value, slopes, x, y, z;
+};
+
+VOLVOX_KERNEL void add_neighbours(const FluidNumbers& n, const Point* at, const std::uint32_t* list,
+                                  std::uint32_t count, const Point& p, Sums& sums) {
+  Lanes value = {}, slopes = {}, gx = {}, gy = {}, gz = {};
+  const Lanes x = all_lanes(p.x), y = all_lanes(p.y), z = all_lanes(p.z);
+  for (std::uint32_t k = 0; k < count; k += lanes) {
+    PointLanes other;
+    gather(other, at, list + k);
+    const Lanes dx = x - other.x, dy = y - other.y, dz = z - other.z;
+    const Lanes r2 = dx * dx + dy * dy + dz * dz, q = square_root(r2) * n.inverse_support;
+    const Lanes slope = kernel_slope(q);
+    value += slope * positive(1 - q) * (4 * q + 1);
+    slopes += slope * slope * r2;
+    gx += slope * dx, gy += slope * dy, gz += slope * dz;
+  }
+  sums = {sum(value), sum(slopes), sum(gx), sum(gy), sum(gz)};
+}
+
+VOLVOX_KERNEL Vector weighted_slopes(const FluidNumbers& n, const Point* seen, const std::uint32_t* list,
+                                     std::uint32_t count, const Point& p) {
+  Lanes mx = {}, my = {}, mz = {};
+  const Lanes x = all_lanes(p.x), y = all_lanes(p.y), z = all_lanes(p.z), w = all_lanes(p.w);
+  for (std::uint32_t k = 0; k < count; k += lanes) {
+    PointLanes other;
+    gather(other, seen, list + k);
+    const Lanes dx = x - other.x, dy = y - other.y, dz = z - other.z;
+    const Lanes q = square_root(dx * dx + dy * dy + dz * dz) * n.inverse_support;
+    const Lanes weight = kernel_slope(q) * (other.w + w);
+    mx += weight * dx, my += weight * dy, mz += weight * dz;
+  }
+  return {sum(mx), sum(my), sum(mz)};
+}
+
+struct FluidJob {
+  const FluidNumbers* numbers;
+  const Point *at, *seen;
+  const Neighbours* fluids;
+  Sums* sums;
+  Vector* moves;
+};
+VOLVOX_FOR_EACH_ISA(void, sum_block, (const FluidJob& job, std::size_t begin, std::size_t end), (job, begin, end)) {
+  const std::uint32_t* lists = job.fluids->blocks[begin / block_size].data();
+  for (std::size_t i = begin; i < end; ++i)
+    add_neighbours(*job.numbers, job.at, lists + job.fluids->first[i], job.fluids->count[i], job.at[i],
+                   job.sums[i - begin]);
+}
+VOLVOX_FOR_EACH_ISA(void, move_block, (const FluidJob& job, std::size_t begin, std::size_t end), (job, begin, end)) {
+  const std::uint32_t* lists = job.fluids->blocks[begin / block_size].data();
+  for (std::size_t i = begin; i < end; ++i)
+    job.moves[i - begin] =
+        weighted_slopes(*job.numbers, job.seen, lists + job.fluids->first[i], job.fluids->count[i], job.seen[i]);
+}
+
+struct DiffusionJob {
+  const FluidNumbers* numbers;
+  const Point *position, *velocity;
+  const Neighbours* fluids;
+  float viscous, cohesion;
+  Point* out;
+};
+VOLVOX_FOR_EACH_ISA(void, diffuse_block, (const DiffusionJob& job, std::size_t begin, std::size_t end),
+                    (job, begin, end)) {
+  const std::uint32_t* lists = job.fluids->blocks[begin / block_size].data();
+  for (std::size_t i = begin; i < end; ++i) {
+    const Point p = job.position[i], v = job.velocity[i];
+    const Lanes x = all_lanes(p.x), y = all_lanes(p.y), z = all_lanes(p.z);
+    const Lanes vx = all_lanes(v.x), vy = all_lanes(v.y), vz = all_lanes(v.z);
+    Lanes ax = {}, ay = {}, az = {};
+    const std::uint32_t* list = lists + job.fluids->first[i];
+    for (std::uint32_t k = 0; k < job.fluids->count[i]; k += lanes) {
+      PointLanes other, moving;
+      gather(other, job.position, list + k);
+      gather(moving, job.velocity, list + k);
+      const Lanes dx = other.x - x, dy = other.y - y, dz = other.z - z;
+      const Lanes slope = kernel_slope(square_root(dx * dx + dy * dy + dz * dz) * job.numbers->inverse_support);
+      const Lanes viscous = slope * job.viscous, cohesive = slope * job.cohesion;
+      ax += viscous * (moving.x - vx) + cohesive * dx;
+      ay += viscous * (moving.y - vy) + cohesive * dy;
+      az += viscous * (moving.z - vz) + cohesive * dz;
+    }
+    job.out[i] = {v.x + sum(ax), v.y + sum(ay), v.z + sum(az), 0};
+  }
+}
+
+}  // namespace
+
+Result<void> check(const FluidDesc& desc) {
+  const auto bad = [](const char* name, double value, const char* fix) {
+    return Error(fmt::format("fluid: the {} is {}", name, value), fix);
+  };
+  if (!(std::isfinite(desc.spacing) && desc.spacing >= 1e-5 && desc.spacing <= 1e3))
+    return bad("spacing", desc.spacing, "give it in m, from 1e-5 to 1000");
+  if (!(std::isfinite(desc.density) && desc.density > 0)) return bad("density", desc.density, "give kg/m^3, above 0");
+  if (!(std::isfinite(desc.viscosity) && desc.viscosity >= 0))
+    return bad("viscosity", desc.viscosity, "give Pa s, 0 or more (water: 1e-3)");
+  if (!(std::isfinite(desc.surface_tension) && desc.surface_tension >= 0))
+    return bad("surface tension", desc.surface_tension, "give N/m, 0 or more (water: 0.072)");
+  return {};
+}
+
+FluidNumbers numbers_of(const FluidDesc& desc) {
+  const double dx = desc.spacing, s = support_over_spacing * dx;
+  // The sum of the kernel over a cubic grid is one: the volume of a particle in the sums is that.
+  double grid = 0, along = 0;
+  for (int x = -2; x <= 2; ++x) {
+    for (int y = -2; y <= 2; ++y) {
+      for (int z = -2; z <= 2; ++z) {
+        const double q = std::sqrt(real(x * x + y * y + z * z)) / support_over_spacing, t = q < 1 ? 1 - q : 0;
+        grid += t * t * t * t * (4 * q + 1);
+        along += z * z * t * t * t;
+      }
+    }
+  }
+  FluidNumbers n;
+  n.support = to_float(s);
+  n.inverse_support = to_float(1 / s);
+  n.mass = to_float(desc.density * dx * dx * dx);
+  n.value = to_float(1 / grid);
+  n.slope = to_float(20 / (grid * s * s));
+  n.pressure = n.slope * along * dx * dx;
+  n.floor = to_float(0.1 * dx);
+  n.softness = to_float(0.02 / (dx * dx));
+  // Brookshaw's Laplacian: 2 V (v_j - v_i) W' / r. Of (1 - q)^3 the sum over neighbours is at most 28 / 40 s^2 slope.
+  n.viscous = 2 * desc.viscosity / desc.density * n.slope;
+  n.longest_diffusion = desc.viscosity > 0 ? 0.25 / (desc.viscosity / desc.density * 28 / (s * s)) : 1e300;
+  // A force k r (1 - q)^3 between particles, n of them in a volume, gives the surface tension pi n^2 k s^6 / (8 * 504)
+  // (Kirkwood and Buff 1949, particles taken as spread evenly).
+  const double per_volume = 1 / (dx * dx * dx);
+  const double force = desc.surface_tension * 8 * 504 / (pi * per_volume * per_volume * s * s * s * s * s * s);
+  n.cohesion = force / (desc.density * dx * dx * dx);
+  return n;
+}
+
+void FluidArrays::resize(std::size_t size) {
+  count = size;
+  for (auto* array : {&position, &velocity, &at, &move, &seen}) array->resize(size + 1);
+  position[size] = at[size] = seen[size] = {far_away, far_away, far_away, 0};
+  velocity[size] = move[size] = {};
+  id.resize(size);
+}
+
+void FluidArrays::reorder(const std::vector<std::uint32_t>& order, ThreadPool* threads) {
+  particles::reorder(position, order, 1, threads);
+  particles::reorder(velocity, order, 1, threads);
+  particles::reorder(id, order, 0, threads);
+  resize(order.size());
+}
+
+// A sphere that is smaller than the kernel counts with its volume, a larger one by what it covers.
+Covered covered_by_sphere(const Vector& offset, float radius, float support) {
+  const float d = length(offset);
+  if (d == 0) return {};
+  if (radius > 0.5f * support) {
+    const Behind behind = behind_wall((d - radius) / support);
+    return {behind.part, offset * (-behind.slope / (support * d))};
+  }
+  const float q = d / support, ratio = radius / support;
+  const float value = 14 * ratio * ratio * ratio;  // its volume times W(0)
+  return {value * kernel_value(q), offset * (-20 * value * kernel_slope(q) / (support * support))};
+}
+
+namespace {
+
+struct Density {
+  float density, slopes;  // as a part of that at rest; what a correction of all but the particle itself would do
+  Vector own;             // gradient by its own position
+};
+
+Density density_of(const FluidNumbers& n, const Sums& sums, const Vector& p, std::span<const std::uint32_t> solids,
+                   const SolidsView& solid, const ShapesView& shapes) {
+  Density d{n.value * (1 + sums.value), n.slope * n.slope * sums.slopes, Vector{sums.x, sums.y, sums.z} * -n.slope};
+  const auto add = [&](const Covered& covered, float inverse_mass) {
+    d.density += covered.part;
+    d.own = d.own + covered.gradient;
+    d.slopes += n.mass * inverse_mass * dot(covered.gradient, covered.gradient);
+  };
+  for (std::size_t s = 0; s < shapes.count; ++s)
+    if (near(shapes.shapes[s], p, wall_reach * n.support))
+      add(covered_by(shapes.shapes[s], p, n.support), shapes.shapes[s].inverse_mass);
+  for (const std::uint32_t j : solids)
+    add(covered_by_sphere(p - xyz(solid.at[j]), solid.radius[j].w, n.support), solid.at[j].w);
+  return d;
+}
+
+}  // namespace
+
+void find_multipliers(const FluidNumbers& n, FluidArrays& fluid, const Neighbours& fluids, const Neighbours& solids,
+                      const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end) {
+  Sums block[block_size];
+  sum_block({&n, fluid.at.data(), nullptr, &fluids, block, nullptr}, begin, end);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Vector p = xyz(fluid.at[i]);
+    const Density d = density_of(n, block[i - begin], p, solids.of(i), solid, shapes);
+    const float multiplier =
+        share_of_correction * positive(d.density - 1) / (d.slopes + dot(d.own, d.own) + n.softness);
+    fluid.seen[i] = {p.x, p.y, p.z, multiplier};
+  }
+}
+
+void find_densities(const FluidNumbers& n, const FluidArrays& fluid, const Neighbours& fluids, const Neighbours& solids,
+                    const SolidsView& solid, const ShapesView& shapes, float* out, std::size_t begin, std::size_t end) {
+  Sums block[block_size];
+  sum_block({&n, fluid.position.data(), nullptr, &fluids, block, nullptr}, begin, end);
+  for (std::size_t i = begin; i < end; ++i)
+    out[i] = density_of(n, block[i - begin], xyz(fluid.position[i]), solids.of(i), solid, shapes).density;
+}
+
+void correct_density(const FluidNumbers& n, FluidArrays& fluid, const Neighbours& fluids, const Neighbours& solids,
+                     const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end) {
+  Vector block[block_size];
+  move_block({&n, nullptr, fluid.seen.data(), &fluids, nullptr, block}, begin, end);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Vector p = xyz(fluid.seen[i]);
+    const float multiplier = fluid.seen[i].w;
+    Vector moved = block[i - begin] * n.slope;
+    if (multiplier > 0) {
+      for (std::size_t s = 0; s < shapes.count; ++s) {
+        const ShapeView& shape = shapes.shapes[s];
+        if (!near(shape, p, wall_reach * n.support)) continue;
+        const Vector got = covered_by(shape, p, n.support).gradient * -multiplier;
+        moved = moved + got;
+        give(shapes.parts[begin / block_size * shapes.count + s], shape, p, got * n.mass);
+      }
+      for (const std::uint32_t j : solids.of(i))
+        moved = moved + covered_by_sphere(p - xyz(solid.at[j]), solid.radius[j].w, n.support).gradient * -multiplier;
+    }
+    // Never into a shape, whatever the pressure.
+    for (std::size_t s = 0; s < shapes.count; ++s) {
+      const ShapeView& shape = shapes.shapes[s];
+      if (!near(shape, p + moved, n.floor)) continue;
+      const Distance d = distance_to(shape, p + moved);
+      if (d.distance >= n.floor) continue;
+      const Vector got = d.normal * (n.floor - d.distance);
+      moved = moved + got;
+      give(shapes.parts[begin / block_size * shapes.count + s], shape, p, got * n.mass);
+    }
+    fluid.at[i] = {p.x + moved.x, p.y + moved.y, p.z + moved.z, 0};
+    Point& move = fluid.move[i];
+    move.x += moved.x, move.y += moved.y, move.z += moved.z;
+  }
+}
+
+void push_solids(const FluidNumbers& n, const FluidArrays& fluid, const Neighbours& fluids, const SolidsView& solid,
+                 Point* push, std::size_t begin, std::size_t end) {
+  for (std::size_t j = begin; j < end; ++j) {
+    Vector got;
+    for (const std::uint32_t i : fluids.of(j)) {
+      const Point p = fluid.seen[i];
+      if (p.w > 0)
+        got = got + covered_by_sphere(xyz(p) - xyz(solid.at[j]), solid.radius[j].w, n.support).gradient * p.w;
+    }
+    const float share = n.mass * solid.at[j].w;
+    push[j].x += got.x * share, push[j].y += got.y * share, push[j].z += got.z * share;
+  }
+}
+
+void diffuse_velocities(const FluidNumbers& n, const FluidArrays& fluid, const Neighbours& fluids,
+                        const ShapesView& shapes, float duration, float dt, Point* out, std::size_t begin,
+                        std::size_t end) {
+  const auto viscous = to_float(n.viscous * duration), cohesion = to_float(n.cohesion * duration);
+  diffuse_block({&n, fluid.position.data(), fluid.velocity.data(), &fluids, viscous, cohesion, out}, begin, end);
+  if (n.viscous == 0) return;
+  // A wall holds the fluid: as fluid that moves with it would, twice as strongly, because the velocity goes on falling
+  // behind it. The integral of (1 - q)^3 is 1/14 of that of W, of which the wall covers a part.
+  for (std::size_t i = begin; i < end; ++i) {
+    const Vector p = xyz(fluid.position[i]);
+    for (std::size_t s = 0; s < shapes.count; ++s) {
+      const ShapeView& shape = shapes.shapes[s];
+      if (!near(shape, p, wall_reach * n.support)) continue;
+      const float part = covered_by(shape, p, n.support).part;
+      if (part <= 0) continue;
+      // Of the sum over all neighbours, 28 / 40 s^2 slope; capped, so that it never overshoots.
+      const float gain = smaller(2 * viscous / n.slope * 14 * n.inverse_support * n.inverse_support * part, 0.5f);
+      const Vector change = (velocity_at(shape, p) - xyz(fluid.velocity[i])) * gain;
+      out[i].x += change.x, out[i].y += change.y, out[i].z += change.z;
+      give(shapes.parts[begin / block_size * shapes.count + s], shape, p, change * (n.mass * dt));
+    }
+  }
+}
+
+}  // namespace volvox::particles

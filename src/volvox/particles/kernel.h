@@ -1,0 +1,38 @@
+// The smoothing kernel: Wendland's C2 (W = a (1 - q)^4 (4 q + 1), q = distance / support), whose gradient needs no
+// division and under which particles do not pair; and what a wall adds to it.
+// Plain functions of numbers, for floats, lanes and device code. (Wendland 1995; Dehnen and Aly 2012.)
+#pragma once
+
+#include "volvox/particles/lanes.h"
+
+namespace volvox::particles {
+
+inline constexpr double kernel_at_zero = 21 / (2 * 3.14159265358979323846);  // W(0) s^3
+
+// W and -W' / r, both without their constant factors: multiply by kernel_at_zero / s^3, and 20 kernel_at_zero / s^5.
+template <class Number>
+VOLVOX_KERNEL Number kernel_value(const Number& q) {
+  const Number t = positive(1 - q), t2 = t * t;
+  return t2 * t2 * (4 * q + 1);
+}
+template <class Number>
+VOLVOX_KERNEL Number kernel_slope(const Number& q) {
+  const Number t = positive(1 - q);
+  return t * t * t;
+}
+
+// What a wall adds to the density of a particle at a distance (in supports), as a part, and minus its derivative by the
+// distance. Fluid is particles, and a wall is even: the integral of the kernel behind it has the right value half a
+// spacing away, but only half the slope, so that pressure would drive the particles into the wall. This has both: on a
+// grid that begins half a spacing from the wall, a particle at the wall has the density and the push of one within.
+struct Behind {
+  float part = 0, slope = 0;
+};
+inline constexpr float wall_reach = 0.5f;  // in supports
+VOLVOX_KERNEL Behind behind_wall(float d) {
+  if (d >= wall_reach) return {};
+  const float t = (wall_reach - (d > 0 ? d : 0)) * 4, t3 = t * t * t;
+  return {0.1236f * t3 * t, 0.1236f * 16 * t3};
+}
+
+}  // namespace volvox::particles

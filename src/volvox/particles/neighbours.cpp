@@ -1,0 +1,148 @@
+#include "volvox/particles/neighbours.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "volvox/base/index.h"
+
+namespace volvox::particles {
+namespace {
+
+constexpr double most_cells_a_point = 8, least_cells = 1 << 16;
+
+// What lies outside, or nowhere (NaN), is in a cell at the edge.
+std::uint32_t cell_of(const Cells& cells, const Point& p) {
+  const auto along = [&](float x, int axis) {
+    const float cell = (x - cells.low[axis]) * cells.scale;
+    const auto last = cells.count[axis] - 3;
+    return !(cell > 0) ? 1 : cell >= static_cast<float>(last) ? last + 1 : static_cast<std::int32_t>(cell) + 1;
+  };
+  return static_cast<std::uint32_t>((along(p.z, 2) * cells.count[1] + along(p.y, 1)) * cells.count[0] + along(p.x, 0));
+}
+
+// The points of the three cells along x in each of the nine rows about a cell.
+struct Rows {
+  std::uint32_t begin[9], end[9];
+  std::size_t total = 0;
+};
+VOLVOX_KERNEL void find_rows(const Cells& cells, const std::uint32_t* first, std::uint32_t cell, Rows& rows) {
+  rows.total = 0;
+  int k = 0;
+  for (std::int32_t dz = -1; dz <= 1; ++dz) {
+    for (std::int32_t dy = -1; dy <= 1; ++dy, ++k) {
+      const std::int64_t middle = std::int64_t{cell} + (std::int64_t{dz} * cells.count[1] + dy) * cells.count[0];
+      rows.begin[k] = first[middle - 1];
+      rows.end[k] = first[middle + 2];
+      rows.total += rows.end[k] - rows.begin[k];
+    }
+  }
+}
+
+struct Search {
+  const Cells* cells;
+  const SortedPoints *who, *whom;
+  float skin;
+  std::uint32_t nobody;
+  std::uint32_t *first, *count;
+};
+
+// Fills `out`, which has room for all candidates, and returns how much of it.
+VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
+                    (const Search& search, std::size_t begin, std::size_t end, std::uint32_t* out),
+                    (search, begin, end, out)) {
+  const SortedPoints &who = *search.who, &whom = *search.whom;
+  const bool same = &who == &whom;
+  std::size_t size = 0;
+  Rows rows;
+  std::uint32_t cell = ~0u;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (who.cell[i] != cell) {
+      cell = who.cell[i];
+      find_rows(*search.cells, whom.first.data(), cell, rows);
+    }
+    const Lanes x = all_lanes(who.x[i]), y = all_lanes(who.y[i]), z = all_lanes(who.z[i]);
+    const Lanes reach = all_lanes(who.reach[i] + search.skin);
+    search.first[i] = static_cast<std::uint32_t>(size);
+    for (int row = 0; row < 9; ++row) {
+      for (std::uint32_t j = rows.begin[row]; j < rows.end[row]; j += lanes) {
+        const Lanes dx = load(&whom.x[j]) - x, dy = load(&whom.y[j]) - y, dz = load(&whom.z[j]) - z;
+        const Lanes far = load(&whom.reach[j]) + reach;
+        unsigned near = bits_of(dx * dx + dy * dy + dz * dz < far * far);
+        if (rows.end[row] - j < lanes) near &= (1u << (rows.end[row] - j)) - 1;
+        if (same && i - j < lanes) near &= ~(1u << (i - j));
+        for (; near != 0; near &= near - 1) out[size++] = j + static_cast<std::uint32_t>(std::countr_zero(near));
+      }
+    }
+    while ((size - search.first[i]) % lanes != 0) out[size++] = search.nobody;
+    search.count[i] = static_cast<std::uint32_t>(size) - search.first[i];
+  }
+  return size;
+}
+
+}  // namespace
+
+Cells Cells::over(const Vec3& low, const Vec3& high, double size, std::size_t points) {
+  const double most = std::max(least_cells, most_cells_a_point * real(points));
+  const auto number = [&](double length) { return std::floor(length / size) + 3; };
+  while (number(high.x - low.x) * number(high.y - low.y) * number(high.z - low.z) > most) size *= 1.25;
+  Cells cells;
+  for (int axis = 0; axis < 3; ++axis) {
+    cells.low[axis] = to_float(low[axis]);
+    cells.count[axis] = truncated<std::int32_t>(number(high[axis] - low[axis]));
+  }
+  cells.scale = to_float(1 / size);
+  return cells;
+}
+
+void SortedPoints::sort(const Cells& cells, std::span<const Point> points, ThreadPool* threads) {
+  count = points.size();
+  cell.resize(count);
+  order.resize(count);
+  for_blocks(threads, count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) cell[i] = cell_of(cells, points[i]);
+  });
+  first.assign(cells.total() + 1, 0);
+  for (const std::uint32_t c : cell) ++first[c + 1];
+  std::uint32_t sum = 0;
+  for (std::uint32_t& f : first) f = sum += f;
+  // `first` serves as the place of the next point of each cell, and is moved back after.
+  for (std::size_t i = 0; i < count; ++i) order[first[cell[i]]++] = static_cast<std::uint32_t>(i);
+  for (std::size_t c = first.size() - 1; c > 0; --c) first[c] = first[c - 1];
+  first[0] = 0;
+}
+
+void SortedPoints::fill(std::span<const Point> points, std::span<const float> reaches, ThreadPool* threads) {
+  for (auto* array : {&x, &y, &z, &reach}) array->resize(count + lanes);
+  for_blocks(threads, count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      x[i] = points[i].x, y[i] = points[i].y, z[i] = points[i].z;
+      reach[i] = reaches[reaches.size() == 1 ? 0 : i];
+    }
+  });
+  std::size_t i = 0;
+  for (std::size_t c = 0; i < count; ++c)
+    while (i < first[c + 1]) cell[i++] = static_cast<std::uint32_t>(c);
+}
+
+void Neighbours::find(const Cells& cells, const SortedPoints& who, const SortedPoints& whom, float skin,
+                      std::uint32_t nobody, ThreadPool* threads) {
+  first.resize(who.count);
+  count.resize(who.count);
+  blocks.resize(blocks_of(who.count));
+  const Search search{&cells, &who, &whom, skin, nobody, first.data(), count.data()};
+  for_blocks(threads, who.count, [&](std::size_t begin, std::size_t end, std::size_t block) {
+    thread_local std::vector<std::uint32_t> scratch;
+    std::size_t room = 0;
+    Rows rows;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i == begin || who.cell[i] != who.cell[i - 1]) find_rows(cells, whom.first.data(), who.cell[i], rows);
+      room += rows.total + lanes;
+    }
+    if (scratch.size() < room) scratch.resize(room);
+    const std::size_t size = find_lists(search, begin, end, scratch.data());
+    blocks[block].assign(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(size));
+  });
+}
+
+}  // namespace volvox::particles

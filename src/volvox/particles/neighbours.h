@@ -1,0 +1,79 @@
+// Who is near whom: points sorted by cells, so that neighbours lie together in memory, and lists of neighbours in
+// multiples of eight. Deterministic at any number of threads: a list is written by one thread, in the order of the
+// cells.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "volvox/base/math.h"
+#include "volvox/base/thread_pool.h"
+#include "volvox/particles/lanes.h"
+
+namespace volvox::particles {
+
+inline constexpr std::size_t block_size = 128;  // particles that a thread takes at a time; sums are made by blocks
+inline std::size_t blocks_of(std::size_t count) { return (count + block_size - 1) / block_size; }
+
+// Calls work(begin, end, block) for every block of `count` particles.
+template <class Work>
+void for_blocks(ThreadPool* threads, std::size_t count, const Work& work) {
+  parallel_for(threads, blocks_of(count), 4, [&](std::size_t block) {
+    const std::size_t begin = block * block_size, end = begin + block_size < count ? begin + block_size : count;
+    work(begin, end, block);
+  });
+}
+
+// Puts an array into a new order (old numbers); `more` entries are added at the end.
+template <class T>
+void reorder(std::vector<T>& array, const std::vector<std::uint32_t>& order, std::size_t more, ThreadPool* threads) {
+  std::vector<T> sorted(order.size() + more);
+  for_blocks(threads, order.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) sorted[i] = array[order[i]];
+  });
+  array.swap(sorted);
+}
+
+// Cubic cells over a box, with an empty one all around, so that nobody looks over the edge.
+struct Cells {
+  float low[3] = {};
+  float scale = 1;  // 1 / size of a cell
+  std::int32_t count[3] = {1, 1, 1};
+
+  // Cells of at least `size` over all points. Where few points are scattered widely, the cells become larger, so that
+  // they need no more memory than the points do.
+  static Cells over(const Vec3& low, const Vec3& high, double size, std::size_t points);
+  std::size_t total() const { return static_cast<std::size_t>(count[0]) * count[1] * count[2]; }
+};
+
+// The points of one set, by cells.
+struct SortedPoints {
+  std::vector<std::uint32_t> first;   // by cell: its first point, and one more entry
+  std::vector<std::uint32_t> cell;    // by point
+  std::vector<float> x, y, z, reach;  // by point, eight more than there are
+  std::vector<std::uint32_t> order;   // of the last sorting: the old number of each point
+  std::size_t count = 0;
+
+  // Finds the new order (stable: by cell, then as before).
+  void sort(const Cells& cells, std::span<const Point> points, ThreadPool* threads);
+  // After the points have been put into that order.
+  void fill(std::span<const Point> points, std::span<const float> reaches, ThreadPool* threads);
+};
+
+// The neighbours of each point of one set in another, or in the same one.
+struct Neighbours {
+  std::vector<std::vector<std::uint32_t>> blocks;  // by block: the lists, one after another
+  std::vector<std::uint32_t> first, count;         // by point: in its block; counts are multiples of eight
+
+  // Nobody, where nothing was searched.
+  std::span<const std::uint32_t> of(std::size_t i) const {
+    if (count.empty()) return {};
+    return {blocks[i / block_size].data() + first[i], count[i]};
+  }
+  // All within reach of both and `skin`. Lists are filled up with `nobody`, the number of a point far away.
+  void find(const Cells& cells, const SortedPoints& who, const SortedPoints& whom, float skin, std::uint32_t nobody,
+            ThreadPool* threads);
+};
+
+}  // namespace volvox::particles

@@ -1,0 +1,213 @@
+// What is measured, saved and kept of a world between substeps.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "volvox/base/index.h"
+#include "volvox/particles/particle_world.h"
+
+namespace volvox::particles {
+namespace {
+
+Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
+
+// As bytes: these types have no padding.
+template <class T>
+void archive_bytes(Archive& ar, std::vector<T>& array, std::size_t count) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0);
+  if (ar.loading() && ar.remaining() / sizeof(T) < count) {
+    ar.fail("the snapshot ends too early");
+    return;
+  }
+  ar.raw(array.data(), count * sizeof(T));
+}
+
+std::size_t archive_count(Archive& ar, std::size_t count) {
+  std::uint64_t n = count;
+  ar("count", n);
+  if (ar.loading() && n > ar.remaining()) {
+    ar.fail("the snapshot announces more particles than it contains");
+    n = 0;
+  }
+  return n;
+}
+
+}  // namespace
+
+// The touches of the lists, by ids, so that they outlive the sorting.
+void ParticleWorld::keep_touches() {
+  if (solid_.count == 0) return;
+  const auto touching = [&](std::size_t i, std::size_t k) {
+    const Touches::Block& block = touches_.blocks[i / block_size];
+    const std::size_t entry = solid_of_solid_.first[i] + k;
+    return Vector{block.x[entry], block.y[entry], block.z[entry]};
+  };
+  const auto is_shifted = [](const Vector& v) { return v.x != 0 || v.y != 0 || v.z != 0; };
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      solid_.touch_count[i] = 0;
+      for (std::size_t k = 0; k < solid_of_solid_.count[i]; ++k) solid_.touch_count[i] += is_shifted(touching(i, k));
+    }
+  });
+  std::uint32_t total = 0;
+  for (std::size_t i = 0; i < solid_.count; ++i) {
+    solid_.touch_first[i] = total;
+    total += solid_.touch_count[i];
+  }
+  solid_.touch_id.resize(total);
+  solid_.touch_shift.resize(total);
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::uint32_t entry = solid_.touch_first[i];
+      const auto list = solid_of_solid_.of(i);
+      for (std::size_t k = 0; k < list.size(); ++k) {
+        const Vector shift = touching(i, k);
+        if (!is_shifted(shift)) continue;
+        solid_.touch_id[entry] = solid_.id[list[k]];
+        solid_.touch_shift[entry++] = shift;
+      }
+    }
+  });
+}
+
+void ParticleWorld::restore_touches() {
+  touches_.blocks.resize(blocks_of(solid_.count));
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
+    Touches::Block& block = touches_.blocks[b];
+    for (auto* array : {&block.x, &block.y, &block.z}) array->assign(solid_of_solid_.blocks[b].size(), 0);
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto list = solid_of_solid_.of(i);
+      for (std::uint32_t t = solid_.touch_first[i]; t < solid_.touch_first[i] + solid_.touch_count[i]; ++t) {
+        const auto found = std::find(list.begin(), list.end(), solid_.index[solid_.touch_id[t]]);
+        if (found == list.end()) continue;
+        const std::size_t entry = solid_of_solid_.first[i] + static_cast<std::size_t>(found - list.begin());
+        const Vector& shift = solid_.touch_shift[t];
+        block.x[entry] = shift.x, block.y[entry] = shift.y, block.z[entry] = shift.z;
+      }
+    }
+  });
+}
+
+double ParticleWorld::fluid_particle_mass() const { return numbers_.mass; }
+
+double ParticleWorld::density_error() const {
+  if (fluid_.count == 0 || !listed_) return 0;
+  std::vector<float> density(fluid_.count);
+  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    find_densities(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, {solid_.position.data(), solid_.velocity.data()},
+                   {views_.data(), views_.size(), nullptr}, density.data(), begin, end);
+  });
+  double error = 0;
+  for (const float d : density) error += d > 1 ? d - 1.0 : 0.0;
+  return error / real(fluid_.count);
+}
+
+std::vector<double> ParticleWorld::pressures(double substep) const {
+  std::vector<double> found(fluid_.count);
+  for (std::size_t i = 0; i < fluid_.count; ++i)
+    found[i] = fluid_.seen[i].w * options_.fluid.density * numbers_.pressure / (substep * substep);
+  return found;
+}
+
+Vec3 ParticleWorld::momentum() const {
+  Vec3 total;
+  for (const Point& v : fluid_velocities()) total += wide(v) * numbers_.mass;
+  for (std::size_t i = 0; i < solid_.count; ++i)
+    if (solid_.position[i].w > 0) total += wide(solid_.velocity[i]) / solid_.position[i].w;
+  return total;
+}
+
+double ParticleWorld::energy() const {
+  double total = 0;
+  const auto add = [&](const Point& p, const Point& v, double mass) {
+    total += mass * (0.5 * length_squared(wide(v)) - dot(options_.gravity, wide(p)));
+  };
+  for (std::size_t i = 0; i < fluid_.count; ++i) add(fluid_.position[i], fluid_.velocity[i], numbers_.mass);
+  for (std::size_t i = 0; i < solid_.count; ++i) {
+    if (solid_.position[i].w == 0) continue;
+    const double mass = 1.0 / solid_.position[i].w, r = solid_.velocity[i].w;
+    add(solid_.position[i], solid_.velocity[i], mass);
+    total += 0.2 * mass * r * r * length_squared(wide(solid_.spin[i]));
+  }
+  return total;
+}
+
+std::size_t ParticleWorld::memory_bytes() const {
+  const auto lists = [](const Neighbours& n) {
+    std::size_t bytes = n.first.capacity() * 8;
+    for (const auto& block : n.blocks) bytes += block.capacity() * 4;
+    return bytes;
+  };
+  std::size_t bytes = lists(fluid_of_fluid_) + lists(solid_of_fluid_) + lists(fluid_of_solid_);
+  bytes += 4 * lists(solid_of_solid_) + points_.capacity() * sizeof(Point);
+  bytes += fluid_.count * (5 * sizeof(Point) + 4) + solid_.count * (7 * sizeof(Point) + 60);
+  bytes += (sorted_fluid_.first.capacity() + sorted_solid_.first.capacity()) * 4 + (fluid_.count + solid_.count) * 24;
+  return bytes;
+}
+
+void ParticleWorld::archive_fluid(Archive& ar) {
+  ar.section("particles", "fluid");
+  const std::size_t count = archive_count(ar, fluid_.count);
+  if (ar.loading()) fluid_.resize(count);
+  archive_bytes(ar, fluid_.position, count);
+  archive_bytes(ar, fluid_.velocity, count);
+  archive_bytes(ar, fluid_.id, count);
+  ar("next", fluid_.next_id);
+}
+
+void ParticleWorld::archive_solids(Archive& ar) {
+  ar.section("particles", "solids");
+  const std::size_t count = archive_count(ar, solid_.count);
+  if (ar.loading()) solid_.resize(count);
+  archive_bytes(ar, solid_.position, count);
+  archive_bytes(ar, solid_.velocity, count);
+  archive_bytes(ar, solid_.spin, count);
+  archive_bytes(ar, solid_.id, count);
+  archive_bytes(ar, solid_.on_shapes, count);
+  ar("grain", solid_.grain);
+  ar("first", solid_.touch_first), ar("touches", solid_.touch_count), ar("others", solid_.touch_id);
+  const std::size_t touches = archive_count(ar, solid_.touch_shift.size());
+  if (ar.loading()) solid_.touch_shift.resize(touches);
+  archive_bytes(ar, solid_.touch_shift, touches);
+  for (ThreadGroup& group : groups_) group.archive(ar);
+  if (!ar.loading() || !ar.ok()) return;
+  // Numbers of a damaged snapshot must not lead outside of the arrays.
+  bool sound = solid_.grain.size() == count && solid_.touch_first.size() == count &&
+               solid_.touch_count.size() == count && solid_.touch_id.size() == touches;
+  std::fill(solid_.index.begin(), solid_.index.end(), ~0u);
+  for (std::size_t i = 0; i < count && sound; ++i) {
+    sound = solid_.id[i] < solid_.index.size() && solid_.index[solid_.id[i]] == ~0u &&
+            std::size_t{solid_.touch_first[i]} + solid_.touch_count[i] <= touches;
+    if (sound) solid_.index[solid_.id[i]] = static_cast<std::uint32_t>(i);
+  }
+  for (const std::uint32_t id : solid_.touch_id) sound = sound && id < solid_.index.size();
+  if (sound) return;
+  ar.fail("the snapshot has other or damaged particles");
+}
+
+void ParticleWorld::archive(Archive& ar) {
+  if (!ar.loading() && listed_) keep_touches();
+  archive_fluid(ar);
+  archive_solids(ar);
+  ar.section("particles", "shapes");
+  for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    ar("pose", shapes_[s].pose), ar("velocity", shapes_[s].velocity), ar("impulse", impulses_[s]);
+  }
+  ar("drained", drained_), ar("torn", torn_);
+  if (!ar.loading()) return;
+  listed_ = false;
+  if (!ar.ok()) {
+    fluid_.resize(0);
+    solid_.touch_id.clear(), solid_.touch_shift.clear();
+    solid_.resize(0);
+    std::fill(solid_.index.begin(), solid_.index.end(), ~0u);
+  }
+}
+
+std::uint64_t ParticleWorld::hash() {
+  HashArchive ar;
+  archive(ar);
+  return ar.value();
+}
+
+}  // namespace volvox::particles

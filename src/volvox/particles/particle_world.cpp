@@ -1,0 +1,391 @@
+#include "volvox/particles/particle_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/base/index.h"
+#include "volvox/base/platform/available_memory.h"
+
+namespace volvox::particles {
+namespace {
+
+// Lists hold for this time at most. A pair of fluid particles that comes nearer by more than the skin in it is seen
+// late, by this time at most. Solids would be thrown apart by that: their lists end when one could have crossed half
+// the skin.
+constexpr double time_of_list = 1.0 / 120;  // s
+constexpr double fluid_skin = 0.15;         // of the support
+constexpr double solid_skin = 0.3;          // of the largest radius
+
+Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
+Point narrow_point(const Vec3& v, float w) { return {to_float(v.x), to_float(v.y), to_float(v.z), w}; }
+
+bool within(const Vec3& p, const Vec3& low, const Vec3& high) {
+  return p.x >= low.x && p.y >= low.y && p.z >= low.z && p.x <= high.x && p.y <= high.y && p.z <= high.z;
+}
+
+void widen(std::span<const Point> points, Vec3& low, Vec3& high) {
+  for (const Point& p : points) {
+    low = {std::min<double>(low.x, p.x), std::min<double>(low.y, p.y), std::min<double>(low.z, p.z)};
+    high = {std::max<double>(high.x, p.x), std::max<double>(high.y, p.y), std::max<double>(high.z, p.z)};
+  }
+}
+
+// For how many substeps lists hold: by how fast solids move against their mean.
+int substeps_of_list(std::span<const Point> velocities, double skin, double dt) {
+  Vec3 mean;
+  for (const Point& v : velocities) mean += wide(v);
+  if (!velocities.empty()) mean = mean / real(velocities.size());
+  double fastest = 0;
+  for (const Point& v : velocities) fastest = std::max(fastest, length_squared(wide(v) - mean));
+  const double time = std::min(time_of_list, 0.5 * skin / std::max(std::sqrt(fastest), 1e-9));
+  return std::max(1, truncated(time / dt + 1e-6));
+}
+
+}  // namespace
+
+ParticleWorld::ParticleWorld(const WorldOptions& options) : options_(options), numbers_(numbers_of(options.fluid)) {
+  fluid_.resize(0);
+  solid_.resize(0);
+}
+
+Result<std::unique_ptr<ParticleWorld>> ParticleWorld::create(const WorldOptions& options) {
+  if (const auto sound = check(options.fluid); !sound.ok()) return sound.error();
+  if (!finite(options.gravity)) return Error("gravity is not a number", "give it in m/s^2");
+  const Vec3 size = options.high - options.low;
+  // Floats tell points apart to 1e-7 of their distance from the origin.
+  const bool sound = finite(options.low) && finite(options.high) && size.x > 0 && size.y > 0 && size.z > 0 &&
+                     std::max(length(options.low), length(options.high)) <= 1e5;
+  if (!sound) return Error("the world is no box, or reaches farther than 100 km", "set `low` below `high`, in m");
+  if (!(options.max_substep > 0 && options.max_substep <= 1))
+    return Error(fmt::format("the longest substep is {}", options.max_substep), "give s, above 0 and up to 1");
+  if (!(options.rolling_resistance >= 0 && options.rolling_resistance <= 1))
+    return Error(fmt::format("the rolling resistance is {}", options.rolling_resistance), "give 0 to 1");
+  if (!(options.air_drag >= 0 && options.air_drag <= 1e6))
+    return Error(fmt::format("the drag of air is {}", options.air_drag), "give 1/s, 0 or more");
+  return std::unique_ptr<ParticleWorld>(new ParticleWorld(options));
+}
+
+Result<void> check_memory(std::size_t particles, std::size_t bytes_each) {
+  const double need = real(particles) * real(bytes_each), have = real(platform::available_memory_bytes());
+  if (particles > 1'000'000'000)
+    return Error(fmt::format("{} particles are more than can be numbered", particles), "use fewer particles");
+  if (need <= have) return {};
+  return Error(fmt::format("{} particles need about {:.1f} GB of memory, and {:.1f} GB are there", particles,
+                           need / 1e9, have / 1e9),
+               "use fewer particles, or free some memory");
+}
+
+Result<void> ParticleWorld::check_places(std::span<const Vec3> positions, const Vec3& velocity) const {
+  if (!finite(velocity)) return Error("the velocity of particles is not a number", "give it in m/s");
+  for (const Vec3& p : positions)
+    if (!finite(p) || !within(p, options_.low, options_.high))
+      return Error(fmt::format("a particle at {} {} {} is outside the world", p.x, p.y, p.z),
+                   "place it within the world's bounds, or make these wider");
+  return {};
+}
+
+Result<void> ParticleWorld::add_fluid(std::span<const Vec3> positions, const Vec3& velocity) {
+  if (const auto room = check_memory(positions.size(), 600); !room.ok()) return room;
+  if (const auto places = check_places(positions, velocity); !places.ok()) return places;
+  if (listed_) keep_touches();
+  listed_ = false;
+  std::size_t i = fluid_.count;
+  fluid_.resize(fluid_.count + positions.size());
+  for (const Vec3& p : positions) {
+    fluid_.position[i] = narrow_point(p, 0);
+    fluid_.velocity[i] = narrow_point(velocity, 0);
+    fluid_.id[i++] = fluid_.next_id++;
+  }
+  return {};
+}
+
+Result<void> ParticleWorld::add_fluid_box(const Vec3& low, const Vec3& high) {
+  const double dx = options_.fluid.spacing;
+  const auto number = [&](double length) { return std::floor(length / dx + 1e-6); };
+  const Vec3 n{number(high.x - low.x), number(high.y - low.y), number(high.z - low.z)};
+  if (!(n.x >= 1 && n.y >= 1 && n.z >= 1))
+    return Error("a box of fluid is thinner than one particle", "make it wider, or the spacing smaller");
+  if (n.x * n.y * n.z > 2e9) return Error("a box of fluid has too many particles", "use a larger spacing");
+  if (const auto room = check_memory(truncated<std::size_t>(n.x * n.y * n.z), 600 + sizeof(Vec3)); !room.ok())
+    return room;
+  std::vector<Vec3> positions;
+  positions.reserve(truncated<std::size_t>(n.x * n.y * n.z));
+  for (int z = 0; z < n.z; ++z)
+    for (int y = 0; y < n.y; ++y)
+      for (int x = 0; x < n.x; ++x) positions.push_back(low + Vec3{x + 0.5, y + 0.5, z + 0.5} * dx);
+  return add_fluid(positions);
+}
+
+Result<void> ParticleWorld::add_grains(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
+  const auto bad = [](const char* name, double value, const char* fix) {
+    return Error(fmt::format("grains: the {} is {}", name, value), fix);
+  };
+  if (!(std::isfinite(desc.radius) && desc.radius >= 1e-5 && desc.radius <= 1e3))
+    return bad("radius", desc.radius, "give m, from 1e-5 to 1000");
+  if (!(std::isfinite(desc.density) && desc.density > 0)) return bad("density", desc.density, "give kg/m^3, above 0");
+  if (!(std::isfinite(desc.friction) && desc.friction >= 0)) return bad("friction", desc.friction, "give 0 or more");
+  if (const auto room = check_memory(positions.size(), 800); !room.ok()) return room;
+  if (const auto places = check_places(positions, velocity); !places.ok()) return places;
+  if (listed_) keep_touches();
+  listed_ = false;
+  std::size_t i = solid_.count;
+  solid_.resize(solid_.count + positions.size());
+  const float radius = to_float(desc.radius);
+  const double mass = 4 * pi / 3 * desc.radius * desc.radius * desc.radius * desc.density;
+  for (const Vec3& p : positions) {
+    solid_.position[i] = narrow_point(p, to_float(1 / mass));
+    solid_.velocity[i] = narrow_point(velocity, radius);
+    solid_.spin[i] = {0, 0, 0, to_float(desc.friction)};
+    solid_.grain[i] = 1;
+    solid_.id[i] = narrow<std::uint32_t>(solid_.index.size());
+    solid_.index.push_back(static_cast<std::uint32_t>(i++));
+  }
+  largest_radius_ = std::max(largest_radius_, radius);
+  return {};
+}
+
+void ParticleWorld::pin(std::uint32_t solid) {
+  VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
+  if (solid_.index[solid] == ~0u) return;
+  const std::size_t i = solid_.index[solid];
+  solid_.position[i].w = 0;
+  solid_.velocity[i] = {0, 0, 0, solid_.velocity[i].w};
+}
+
+void ParticleWorld::place(std::uint32_t solid, const Vec3& position) {
+  VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
+  const std::uint32_t i = solid_.index[solid];
+  if (i != ~0u && solid_.position[i].w == 0) solid_.position[i] = narrow_point(position, 0);
+}
+
+Result<ShapeIndex> ParticleWorld::add_shape(const ShapeDesc& desc) {
+  if (const auto sound = check(desc); !sound.ok()) return sound.error();
+  shapes_.push_back(desc);
+  impulses_.push_back({});
+  return narrow<ShapeIndex>(shapes_.size() - 1);
+}
+
+void ParticleWorld::set_shape(ShapeIndex index, const Pose& pose, const Twist& velocity) {
+  shapes_[index].pose = pose;
+  shapes_[index].velocity = velocity;
+}
+
+Result<void> ParticleWorld::step(double duration) {
+  if (!(std::isfinite(duration) && duration > 0)) return Error("a step must last for more than 0 s", "give it in s");
+  const double longest = std::min(options_.max_substep, numbers_.longest_diffusion);
+  if (duration / longest > 1e5)
+    return Error(fmt::format("a step of {} s would take {:.0f} substeps", duration, duration / longest),
+                 "use a smaller viscosity or a larger spacing");
+  const int substeps = truncated(std::ceil(duration / longest - 1e-9));
+  // Thin fluids, such as water at this scale, need it once a tick.
+  const int substeps_a_diffusion = numbers_.cohesion == 0 && duration <= numbers_.longest_diffusion ? substeps : 1;
+  const double dt = duration / substeps;
+  const float short_dt = to_float(dt);
+  for (Wrench& impulse : impulses_) impulse = {};
+  if (listed_) keep_touches();
+  if (auto done = drain(); !done.ok()) return done;
+  for (int substep = 0, next_list = 0; substep < substeps; ++substep) {
+    if (substep == next_list) {
+      if (substep > 0) keep_touches();
+      sort_and_list();
+      next_list += substeps_of_list(solid_velocities(), solid_skin * largest_radius_, dt);
+    }
+    carry_shapes(dt);
+    if (substep % substeps_a_diffusion == 0) diffuse(short_dt * to_float(substeps_a_diffusion), short_dt);
+    predict(short_dt);
+    correct_fluid(short_dt);
+    correct_solids(short_dt);
+    pull_threads(short_dt);
+    finish(short_dt);
+    push_shapes(dt);
+  }
+  return {};
+}
+
+// What is outside goes; the others keep their order.
+Result<void> ParticleWorld::drain() {
+  std::vector<std::uint32_t> stay;
+  const auto leave = [&](std::span<const Point> points) {
+    stay.clear();
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (within(wide(points[i]), options_.low, options_.high)) stay.push_back(static_cast<std::uint32_t>(i));
+    drained_ += points.size() - stay.size();
+    return stay.size() < points.size();
+  };
+  const auto sound = [](std::span<const Point> points) {
+    return std::all_of(points.begin(), points.end(), [](const Point& p) { return finite(wide(p)); });
+  };
+  if (!sound(fluid_positions()) || !sound(solid_positions()))
+    return Error("the position of a particle is no longer a number", "use shorter substeps (`max_substep`)");
+  if (leave(fluid_positions())) fluid_.reorder(stay, options_.threads);
+  if (leave(solid_positions())) {
+    std::fill(solid_.index.begin(), solid_.index.end(), ~0u);
+    solid_.reorder(stay, options_.threads);
+  }
+  return {};
+}
+
+void ParticleWorld::sort_and_list() {
+  Vec3 low{1e30, 1e30, 1e30}, high{-1e30, -1e30, -1e30};
+  widen(fluid_positions(), low, high);
+  widen(solid_positions(), low, high);
+  // What has left the world within this tick is drained at the next.
+  for (int axis = 0; axis < 3; ++axis) {
+    low[axis] = clamp(low[axis], options_.low[axis], options_.high[axis]);
+    high[axis] = clamp(high[axis], low[axis], options_.high[axis]);
+  }
+  const float support = numbers_.support, skin = to_float(fluid_skin * support);
+  const float near = largest_radius_ * to_float(2 + solid_skin);
+  float size = solid_.count > 0 ? near : 0;
+  if (fluid_.count > 0) size = std::max(size, support + skin + (solid_.count > 0 ? largest_radius_ : 0));
+  cells_ = Cells::over(low, high, std::max(size, 1e-5f) * 1.0001, fluid_.count + solid_.count);
+
+  ThreadPool* threads = options_.threads;
+  sorted_fluid_.sort(cells_, fluid_positions(), threads);
+  fluid_.reorder(sorted_fluid_.order, threads);
+  const float reach[1] = {support / 2};
+  sorted_fluid_.fill(fluid_positions(), reach, threads);
+  fluid_of_fluid_.find(cells_, sorted_fluid_, sorted_fluid_, skin, static_cast<std::uint32_t>(fluid_.count), threads);
+  if (solid_.count > 0) list_solids(to_float(solid_skin * largest_radius_));
+  listed_ = true;
+}
+
+void ParticleWorld::list_solids(float skin) {
+  ThreadPool* threads = options_.threads;
+  sorted_solid_.sort(cells_, solid_positions(), threads);
+  solid_.reorder(sorted_solid_.order, threads);
+  std::vector<float> radius(solid_.count);
+  for (std::size_t i = 0; i < solid_.count; ++i) radius[i] = solid_.velocity[i].w;
+  sorted_solid_.fill(solid_positions(), radius, threads);
+  const auto nobody = static_cast<std::uint32_t>(solid_.count);
+  solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, skin, nobody, threads);
+  restore_touches();
+  for (ThreadGroup& group : groups_) find_points(group, solid_);
+  if (fluid_.count == 0) {
+    solid_of_fluid_ = fluid_of_solid_ = {};
+    return;
+  }
+  const float wet = numbers_.support * to_float(0.5 + fluid_skin);
+  solid_of_fluid_.find(cells_, sorted_fluid_, sorted_solid_, wet, nobody, threads);
+  fluid_of_solid_.find(cells_, sorted_solid_, sorted_fluid_, wet, static_cast<std::uint32_t>(fluid_.count), threads);
+}
+
+void ParticleWorld::diffuse(float duration, float dt) {
+  if (fluid_.count == 0 || (numbers_.viscous == 0 && numbers_.cohesion == 0)) return;
+  points_.resize(fluid_.count + 1);
+  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    diffuse_velocities(numbers_, fluid_, fluid_of_fluid_, shapes_view(), duration, dt, points_.data(), begin, end);
+  });
+  points_[fluid_.count] = {};
+  fluid_.velocity.swap(points_);
+}
+
+void ParticleWorld::predict(float dt) {
+  const Vector g{to_float(options_.gravity.x) * dt, to_float(options_.gravity.y) * dt,
+                 to_float(options_.gravity.z) * dt};
+  const float slowed = dt / (1 + to_float(options_.air_drag) * dt);
+  const auto advance = [&](const Point& from, const Point& velocity, float time, Point& at, Point& move) {
+    move = {(velocity.x + g.x) * time, (velocity.y + g.y) * time, (velocity.z + g.z) * time, velocity.w};
+    at = {from.x + move.x, from.y + move.y, from.z + move.z, from.w};
+  };
+  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i)
+      advance(fluid_.position[i], fluid_.velocity[i], dt, fluid_.at[i], fluid_.move[i]);
+  });
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (solid_.position[i].w != 0) {
+        advance(solid_.position[i], solid_.velocity[i], slowed, solid_.at[i], solid_.move[i]);
+      } else {
+        solid_.at[i] = solid_.position[i];
+        solid_.move[i] = {0, 0, 0, solid_.velocity[i].w};
+      }
+    }
+  });
+}
+
+void ParticleWorld::correct_fluid(float /*dt*/) {
+  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    find_multipliers(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), begin, end);
+  });
+  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    correct_density(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), begin, end);
+  });
+}
+
+void ParticleWorld::correct_solids(float dt) {
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    touch_solids(solid_, solid_of_solid_, touches_, dt, begin, end);
+    if (fluid_.count > 0) push_solids(numbers_, fluid_, fluid_of_solid_, solids_view(), solid_.push.data(), begin, end);
+  });
+  for_blocks(options_.threads, solid_.count,
+             [&](std::size_t begin, std::size_t end, std::size_t) { apply_pushes(solid_, dt, begin, end); });
+}
+
+void ParticleWorld::pull_threads(float dt) {
+  if (solid_.count == 0) return;  // all drained: nobody looked up where the points are
+  for (ThreadGroup& group : groups_) {
+    std::atomic<std::uint64_t> torn{0};  // a sum of integers: its order does not matter
+    parallel_for(options_.threads, group.blocks.size(), 1, [&](std::size_t b) {
+      torn += pull(group, group.blocks[b], dt, solid_.at.data(), solid_.move.data());
+    });
+    torn_ += torn;
+  }
+}
+
+void ParticleWorld::finish(float dt) {
+  const float per_s = 1 / dt;
+  const auto land = [&](const Point& at, const Point& move, Point& position, Point& velocity) {
+    position = {at.x, at.y, at.z, position.w};
+    velocity = {move.x * per_s, move.y * per_s, move.z * per_s, velocity.w};
+  };
+  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i)
+      land(fluid_.at[i], fluid_.move[i], fluid_.position[i], fluid_.velocity[i]);
+  });
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    touch_shapes(solid_, shapes_view(), to_float(options_.rolling_resistance), dt, begin, end);
+    for (std::size_t i = begin; i < end; ++i)
+      land(solid_.at[i], solid_.move[i], solid_.position[i], solid_.velocity[i]);
+  });
+}
+
+// Shapes go ahead by their velocities, as particles are predicted.
+void ParticleWorld::carry_shapes(double dt) {
+  views_.resize(shapes_.size());
+  for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    ShapeDesc& shape = shapes_[s];
+    if (shape.mass > 0) shape.velocity.linear += options_.gravity * dt;
+    shape.pose.position += shape.velocity.linear * dt;
+    shape.pose.rotation = normalized(from_rotation_vector(shape.velocity.angular * dt) * shape.pose.rotation);
+    views_[s] = view_of(shape);
+  }
+  partial_.assign(blocks_of(std::max(fluid_.count, solid_.count)) * shapes_.size(), {});
+}
+
+// What the blocks gave, in their order.
+void ParticleWorld::push_shapes(double dt) {
+  for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    Vec3 push, turn;
+    for (std::size_t p = s; p < partial_.size(); p += shapes_.size()) {
+      push += Vec3{partial_[p].push[0], partial_[p].push[1], partial_[p].push[2]};
+      turn += Vec3{partial_[p].turn[0], partial_[p].turn[1], partial_[p].turn[2]};
+    }
+    push = push / dt, turn = turn / dt;
+    impulses_[s] += {push, turn};
+    ShapeDesc& shape = shapes_[s];
+    if (shape.mass <= 0) continue;
+    const Vec3 change = push / shape.mass;
+    const Vec3 local = shape.pose.rotation.conjugate() * turn;
+    const Vec3 spun =
+        shape.pose.rotation * Vec3{local.x / shape.moments.x, local.y / shape.moments.y, local.z / shape.moments.z};
+    shape.velocity.linear += change;
+    shape.velocity.angular += spun;
+    shape.pose.position += change * dt;
+    shape.pose.rotation = normalized(from_rotation_vector(spun * dt) * shape.pose.rotation);
+  }
+}
+
+}  // namespace volvox::particles

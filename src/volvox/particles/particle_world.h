@@ -1,0 +1,155 @@
+// Water, grains and cloth in one solver: positions are predicted, corrected and turned into velocities, in substeps of
+// at most 1/480 s with one correction each (docs/decisions/0060). SI units.
+//
+// Deterministic: the same calls give the same bits at any number of threads, on every instruction set, and after a
+// snapshot. Not thread-safe: one caller at a time. Particles move in memory; ids do not change.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "volvox/base/archive.h"
+#include "volvox/base/math.h"
+#include "volvox/base/result.h"
+#include "volvox/base/thread_pool.h"
+#include "volvox/particles/fluid.h"
+#include "volvox/particles/neighbours.h"
+#include "volvox/particles/shapes.h"
+#include "volvox/particles/solids.h"
+#include "volvox/particles/threads.h"
+
+namespace volvox::particles {
+
+struct WorldOptions {
+  Vec3 gravity{0, 0, -9.81};
+  // What leaves this box is drained: removed and counted.
+  Vec3 low{-100, -100, -100}, high{100, 100, 100};
+  double max_substep = 1.0 / 480;  // s; a tick is divided into the fewest equal substeps that are not longer
+  FluidDesc fluid{};               // one fluid a world
+  double rolling_resistance = 0;   // of grains: the torque that it takes to roll, over normal force and radius
+  double air_drag = 0;             // of grains and cloth: the part of its velocity that one loses in a second
+  ThreadPool* threads = nullptr;   // may be null
+};
+
+struct GrainDesc {
+  double radius = 0.01;   // m
+  double density = 2500;  // kg/m^3
+  double friction = 0.5;  // with others: the geometric mean of both
+};
+
+// A rectangle of points, `columns` along the first edge and `rows` along the second.
+struct ClothDesc {
+  Vec3 corner{}, along_columns{1, 0, 0}, along_rows{0, 1, 0};  // corner and edges, m
+  int columns = 2, rows = 1;                                   // points; 1: a rope
+  double density = 0.3;                                        // kg/m^2; of a rope kg/m
+  double friction = 0.4;
+  double thickness = 0;          // m; 0: what the distance of its points allows
+  double stretch = 1e5;          // stiffness of a thread between two points, N per part of its length
+  double shear = 1e3, bend = 1;  // the same of diagonals, and from a point to the next but one
+  double strength = 0;           // N at which a thread tears between two points; 0: never
+};
+
+using ShapeIndex = std::uint32_t;
+
+// Whether so many particles would fit into memory and numbers.
+Result<void> check_memory(std::size_t particles, std::size_t bytes_each);
+
+class ParticleWorld {
+ public:
+  static Result<std::unique_ptr<ParticleWorld>> create(const WorldOptions& options);
+
+  // All or none of them are added. Errors: bad numbers, points outside the world, too little memory.
+  Result<void> add_fluid(std::span<const Vec3> positions, const Vec3& velocity = {});
+  // On a grid of the fluid's spacing, half of it away from the faces.
+  Result<void> add_fluid_box(const Vec3& low, const Vec3& high);
+  Result<void> add_grains(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity = {});
+  // Returns the id of its first point; the others follow, row by row.
+  Result<std::uint32_t> add_cloth(const ClothDesc& desc);
+  void pin(std::uint32_t solid);                          // a grain or point that stays where it is
+  void place(std::uint32_t solid, const Vec3& position);  // moves one that is pinned
+  Result<ShapeIndex> add_shape(const ShapeDesc& desc);
+
+  const ShapeDesc& shape(ShapeIndex index) const { return shapes_[index]; }
+  void set_shape(ShapeIndex index, const Pose& pose, const Twist& velocity);
+  // What the particles gave a shape in the last step: impulse (N s) and its moment about the middle (N m s).
+  const Wrench& impulse(ShapeIndex index) const { return impulses_[index]; }
+
+  // One tick of `duration` seconds. Error: a position is no longer a number; the world is then of no use.
+  Result<void> step(double duration);
+
+  // In the order of memory, which changes.
+  std::span<const Point> fluid_positions() const { return {fluid_.position.data(), fluid_.count}; }
+  std::span<const Point> fluid_velocities() const { return {fluid_.velocity.data(), fluid_.count}; }
+  std::span<const std::uint32_t> fluid_ids() const { return fluid_.id; }
+  std::span<const Point> solid_positions() const { return {solid_.position.data(), solid_.count}; }   // w: 1 / mass
+  std::span<const Point> solid_velocities() const { return {solid_.velocity.data(), solid_.count}; }  // w: radius
+  std::span<const Point> solid_spins() const { return {solid_.spin.data(), solid_.count}; }           // w: friction
+  std::span<const std::uint32_t> solid_ids() const { return solid_.id; }
+  std::size_t index_of_solid(std::uint32_t id) const { return solid_.index[id]; }
+  double fluid_particle_mass() const;
+  // Of the fluid after the last step: the mean of how much denser than at rest particles are, as a part (those at a
+  // surface, which are less dense, count as 0), and the pressure at each particle in its last substep, Pa.
+  double density_error() const;
+  std::vector<double> pressures(double substep) const;  // s: how long it was
+
+  std::uint64_t drained() const { return drained_; }
+  std::uint64_t torn() const { return torn_; }  // threads between two points
+  Vec3 momentum() const;                        // of the particles, kg m/s
+  double energy() const;                        // kinetic and in gravity, of the particles, J
+  std::size_t memory_bytes() const;
+
+  // Snapshot: the world must have been built by the same calls.
+  void archive(Archive& ar);
+  std::uint64_t hash();
+
+ private:
+  explicit ParticleWorld(const WorldOptions& options);
+  Result<void> check_places(std::span<const Vec3> positions, const Vec3& velocity) const;
+
+  // The phases of a substep, in their order.
+  Result<void> drain();
+  void sort_and_list();
+  void diffuse(float duration, float dt);
+  void predict(float dt);
+  void correct_fluid(float dt);
+  void correct_solids(float dt);
+  void pull_threads(float dt);
+  void finish(float dt);
+
+  ShapesView shapes_view() { return {views_.data(), views_.size(), partial_.data()}; }
+  SolidsView solids_view() const { return {solid_.at.data(), solid_.move.data()}; }
+  void carry_shapes(double dt);
+  void push_shapes(double dt);
+  void archive_fluid(Archive& ar);
+  void archive_solids(Archive& ar);
+  void list_solids(float skin);
+  void keep_touches();
+  void restore_touches();
+
+  WorldOptions options_;
+  FluidNumbers numbers_;
+  FluidArrays fluid_;
+  SolidArrays solid_;
+  std::vector<ThreadGroup> groups_;
+  std::vector<ShapeDesc> shapes_;
+  std::vector<Wrench> impulses_;
+  std::uint64_t drained_ = 0, torn_ = 0;
+  float largest_radius_ = 0;
+
+  // Working memory, which is no part of the state.
+  Cells cells_;
+  SortedPoints sorted_fluid_, sorted_solid_;
+  Neighbours fluid_of_fluid_, solid_of_fluid_, fluid_of_solid_, solid_of_solid_;
+  Touches touches_;  // by entry of solid_of_solid_
+  std::vector<ShapeView> views_;
+  std::vector<ShapePart> partial_;  // by block and shape
+  std::vector<Point> points_;
+  bool listed_ = false;  // the lists are those of the particles as they lie in memory
+};
+
+}  // namespace volvox::particles

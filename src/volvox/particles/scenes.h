@@ -1,0 +1,32 @@
+// Scenes by which particles are measured (`volvox bench particles`) and tested.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "volvox/base/result.h"
+
+namespace volvox::particles {
+
+struct SceneInfo {
+  std::string name, description;
+  std::size_t n = 0;  // particles, unless another number is asked for
+};
+const std::vector<SceneInfo>& all_scenes();
+
+struct SceneMeasure {
+  std::size_t n = 0;                  // particles
+  int frames = 0;                     // ticks of 1/60 s
+  double load = 0, run = 0, cpu = 0;  // s; cpu: of all threads while it ran
+  double density_error_mean = 0;      // of the fluid, mean over all ticks
+  double density_error_max = 0;       // the largest of a tick
+  std::uint64_t drained = 0;
+  std::int64_t bytes = 0;  // of all particles
+  std::uint64_t state_hash = 0;
+};
+
+// `frames` 0: as the scene defines, 5 s. Too little memory is said before anything is loaded.
+Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, int frames = 0);
+
+}  // namespace volvox::particles

@@ -1,0 +1,75 @@
+// Rigid shapes that particles meet: planes, boxes, tanks (the inside of a box), spheres and capsules, with exact signed
+// distances and with what they add to the density of a fluid particle. SI units, world axes.
+#pragma once
+
+#include "volvox/base/math.h"
+#include "volvox/base/result.h"
+#include "volvox/particles/kernel.h"
+
+namespace volvox::particles {
+
+enum class ShapeKind : std::uint8_t { plane, box, tank, sphere, capsule };
+
+// The frame is at the middle; a plane's normal is its z axis, and so is a capsule's axis.
+struct ShapeDesc {
+  ShapeKind kind = ShapeKind::plane;
+  Vec3 half_size{};        // box and tank, m
+  double radius = 0;       // sphere and capsule, m
+  double half_length = 0;  // capsule: of its axis, m
+  double friction = 0.5;   // of grains and cloth on it
+  Pose pose{};
+  Twist velocity{};  // at the middle
+  // A shape with a mass is moved by gravity and particles in every substep; what moves it after the tick (an engine)
+  // may set it anew. One without moves by its velocity only.
+  double mass = 0;        // kg; 0: it is not pushed
+  Vec3 moments{1, 1, 1};  // of inertia about its axes, kg m^2
+};
+Result<void> check(const ShapeDesc& desc);
+double volume(const ShapeDesc& desc);  // of box, sphere and capsule
+
+// What kernels need of a shape in one substep.
+struct ShapeView {
+  ShapeKind kind = ShapeKind::plane;
+  float center[3] = {}, axes[3][3] = {};  // axes[k]: the k-th axis of its frame
+  float half[3] = {};                     // a capsule: half[2] is that of its axis
+  float radius = 0, friction = 0;
+  float velocity[3] = {}, spin[3] = {};
+  float inverse_mass = 0;
+};
+ShapeView view_of(const ShapeDesc& desc);
+
+struct Vector {
+  float x = 0, y = 0, z = 0;
+};
+VOLVOX_KERNEL Vector operator+(const Vector& a, const Vector& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+VOLVOX_KERNEL Vector operator-(const Vector& a, const Vector& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+VOLVOX_KERNEL Vector operator*(const Vector& a, float s) { return {a.x * s, a.y * s, a.z * s}; }
+VOLVOX_KERNEL float dot(const Vector& a, const Vector& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+VOLVOX_KERNEL Vector cross(const Vector& a, const Vector& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+VOLVOX_KERNEL float length(const Vector& a) { return square_root(dot(a, a)); }
+VOLVOX_KERNEL Vector xyz(const Point& p) { return {p.x, p.y, p.z}; }
+VOLVOX_KERNEL Vector vector_of(const float (&v)[3]) { return {v[0], v[1], v[2]}; }
+
+// The distance to a shape, negative within it, and the way out.
+struct Distance {
+  float distance = 0;
+  Vector normal;
+};
+Distance distance_to(const ShapeView& shape, const Vector& point);
+
+// What a shape adds to the density at a point, as a part of that at rest, and its gradient (1/m).
+struct Covered {
+  float part = 0;
+  Vector gradient;
+};
+Covered covered_by(const ShapeView& shape, const Vector& point, float support);
+// False: certainly nothing of it is within this distance.
+bool near(const ShapeView& shape, const Vector& point, float distance);
+
+inline Vector velocity_at(const ShapeView& shape, const Vector& point) {
+  return vector_of(shape.velocity) + cross(vector_of(shape.spin), point - vector_of(shape.center));
+}
+
+}  // namespace volvox::particles

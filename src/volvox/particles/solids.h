@@ -1,0 +1,62 @@
+// Grains and the points of cloth: spheres that touch, with dry friction that holds (Cundall and Strack 1979, written
+// for positions) and rolling resistance. Kernels over plain arrays.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "volvox/particles/fluid.h"
+#include "volvox/particles/neighbours.h"
+#include "volvox/particles/shapes.h"
+
+namespace volvox::particles {
+
+inline constexpr std::uint32_t no_shape = ~0u;
+// Friction on a shape holds by how far the point has been shifted along it since it touched.
+struct ShapeTouch {
+  std::uint32_t shape = no_shape;
+  float x = 0, y = 0, z = 0;
+};
+inline constexpr int shape_touches = 2;  // at a time; further shapes have no friction
+
+// One entry more than `count` in the arrays of points: one far away, which fills up lists.
+struct SolidArrays {
+  std::size_t count = 0;
+  std::vector<Point> position;  // w: 1 / mass; 0: pinned
+  std::vector<Point> velocity;  // w: radius
+  std::vector<Point> spin;      // rad/s; w: friction
+  std::vector<std::uint32_t> id;
+  std::vector<std::uint8_t> grain;  // 1: rolls; 0: a point of a cloth
+  std::vector<std::array<ShapeTouch, shape_touches>> on_shapes;
+  std::vector<std::uint32_t> index;  // by id; ~0: drained
+  // Touches from one sorting to the next: by particle, which of the entries below (id of the other, shift) are its own.
+  std::vector<std::uint32_t> touch_first, touch_count;
+  std::vector<std::uint32_t> touch_id;
+  std::vector<Vector> touch_shift;
+  // Within a substep.
+  std::vector<Point> at, move;     // w as above
+  std::vector<Point> push, turn;   // corrections; w of `push`: the sum of normal corrections, times mass
+  std::vector<Vector> other_spin;  // mean of what it touches, weighted by that
+  void resize(std::size_t count);
+  void reorder(const std::vector<std::uint32_t>& order, ThreadPool* threads);  // order: old numbers
+};
+
+// By entry of the lists: how far the two have been shifted along each other since they touched.
+struct Touches {
+  struct Block {
+    std::vector<float> x, y, z;
+  };
+  std::vector<Block> blocks;
+};
+
+// Corrections by contacts among solids, into `push`, `turn` and `other_spin`.
+void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
+                  std::size_t end);
+// Applies them.
+void apply_pushes(SolidArrays& solid, float dt, std::size_t begin, std::size_t end);
+// Contacts with shapes, rolling resistance.
+void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, std::size_t begin,
+                  std::size_t end);
+
+}  // namespace volvox::particles

@@ -1,0 +1,58 @@
+"""The contract of `volvox bench particles`: every scene, at a small size. Times are not asserted."""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+KEYS = ["scene", "n", "device", "threads", "frames_per_s", "density_error_mean", "state_hash"]
+
+
+class BenchParticles(CommandTest):
+    def bench(self, *arguments):
+        return json.loads(self.run_program("bench", "particles", *arguments, "--json").stdout)["results"]
+
+    def test_every_scene(self):
+        rows = self.bench("--n", "1000", "--threads", "1,2", "--frames", "20")
+        self.assertEqual([(row["scene"], row["threads"]) for row in rows], [(scene, threads) for scene in ["fluid", "debris", "cloth"] for threads in [1, 2]])
+        for row in rows:
+            for key in KEYS:
+                self.assertIn(key, row)
+            self.assertEqual(row["device"], "cpu")
+            self.assertGreater(row["frames_per_s"], 0)
+            self.assertRegex(row["state_hash"], "^[0-9a-f]{16}$")
+            if row["scene"] == "fluid":
+                self.assertLess(row["density_error_mean"], 0.03)
+            else:
+                self.assertIsNone(row["density_error_mean"])
+        for one, two in zip(rows[::2], rows[1::2]):
+            self.assertEqual(one["state_hash"], two["state_hash"])
+
+    def test_table_and_list(self):
+        self.assertIn("frames/s", self.run_program("bench", "particles", "--scenes", "cloth", "--n", "100", "--frames", "2").stdout)
+        self.assertIn("debris", self.run_program("bench", "particles", "--list").stdout)
+
+    def test_bad_input(self):
+        for arguments, says in [(["--scenes", "tides"], "fluid, debris, cloth"), (["--n", "0"], "--n"), (["--threads", "0"], "--threads"),
+                                (["--device", "abacus"], "--device"), (["--n", "10000000000"], "--n")]:
+            with self.subTest(arguments=arguments):
+                done = self.run_program("bench", "particles", *arguments, status=2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(says, done.stderr)
+                self.assertIn("fix: ", done.stderr)
+
+    def test_too_little_memory_is_said_before_loading(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        done = subprocess.run([self.program, "bench", "particles", "--scenes", "fluid", "--n", "10000000"], preexec_fn=limit, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("10000000 particles need about", done.stderr)
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
