@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/hash.h"
@@ -13,6 +12,7 @@
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/counts.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/particles/scenes.h"
@@ -24,23 +24,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::uint64_t most_particles = 1'000'000'000;
-
-Result<std::vector<std::uint64_t>> parse_counts(const std::string& option, const std::string& text,
-                                                std::uint64_t most) {
-  std::vector<std::uint64_t> counts;
-  for (const std::string& part : split_list(text)) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || end != part.data() + part.size() || value < 1 || value > most)
-      return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most),
-                   fmt::format("give one or more, as in {} 1,2", option));
-    counts.push_back(value);
-  }
-  if (counts.empty() && !text.empty())
-    return Error(fmt::format("{} '{}' names no number", option, text),
-                 fmt::format("give one or more, as in {} 1,2", option));
-  return counts;
-}
 
 struct Plan {
   std::vector<std::string> scenes;
@@ -61,9 +44,9 @@ Result<Plan> make_plan(const BenchParticlesArguments& arguments) {
   if (arguments.device != "cpu")
     return Error(fmt::format("--device '{}': particles run on the processor only, so far", arguments.device),
                  "use --device cpu");
-  auto sizes = parse_counts("--n", arguments.n, most_particles);
+  auto sizes = parse_counts<std::uint64_t>("--n", arguments.n, most_particles);
   if (!sizes.ok()) return sizes.error();
-  auto threads = parse_counts("--threads", arguments.threads, 1024);
+  auto threads = parse_counts<std::uint64_t>("--threads", arguments.threads, 1024);
   if (!threads.ok()) return threads.error();
   plan.sizes = sizes->empty() ? std::vector<std::uint64_t>{0} : *sizes;
   plan.threads = threads->empty() ? std::vector<std::uint64_t>{1} : *threads;
