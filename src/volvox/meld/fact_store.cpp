@@ -7,6 +7,11 @@
 #include "volvox/base/index.h"
 
 namespace volvox::meld {
+namespace {
+
+constexpr std::uint32_t first_words = 32;  // for the neighbours and a few facts, so that blocks seldom grow
+
+}  // namespace
 
 FactStore::FactStore(const Program& program) : predicates_(program.predicates.size()) {
   for (const Predicate& p : program.predicates) strides_.push_back(p.stride());
@@ -41,7 +46,9 @@ void FactStore::release(CatomFacts& catom) {
 
 bool FactStore::reserve(CatomFacts& catom, std::uint32_t more) {
   std::uint32_t used = directory_;
-  if (catom.block != no_block) {
+  if (catom.block == no_block) {
+    more = std::max(more, first_words);
+  } else {
     const Word* old = block(catom);
     used += reinterpret_cast<const std::uint16_t*>(old)[predicates_];
     if (used + more <= capacity(catom.size)) return true;

@@ -128,8 +128,9 @@ void Machine::tell(Role role) {
 // A delayed fact: the tick when it is due, its node, flags and support, and its words.
 void Machine::delay(std::uint32_t node, const Change& change, const Word* fact, std::int64_t ms) {
   const std::uint16_t later = program_->predicates[program_->predicates[change.predicate].result].later;
-  const TickLength& dt = modules_->options_.tick;
-  const std::int64_t due = std::max(tick_ + 1, dt.ticks_in({dt.start_of(tick_).ns + ms * 1'000'000}));
+  const std::int64_t wait = std::max<std::int64_t>(1, modules_->options_.tick.ticks_in({ms * 1'000'000}));
+  const std::int64_t due =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(tick_) + static_cast<std::uint64_t>(wait));
   Word* record = insert(later);
   record[0] = low_word(static_cast<std::uint64_t>(due));
   record[1] = high_word(static_cast<std::uint64_t>(due));

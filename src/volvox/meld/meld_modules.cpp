@@ -187,6 +187,15 @@ std::uint64_t MeldModules::facts_stored() const {
   return count;
 }
 
+bool MeldModules::interfaces_are_sound(const Facts& facts) const {
+  const auto sound = [&](std::uint16_t predicate, std::size_t word) {
+    for (std::uint32_t i = 0; predicate != no_predicate && i < facts.count(predicate); ++i)
+      if (facts.at(predicate, i)[word] >= lattice::most_ports) return false;
+    return true;
+  };
+  return sound(neighbor_, 1) && sound(vacant_, 0);
+}
+
 void MeldModules::archive_catom(Archive& ar, CatomFacts& catom) {
   ar("color", catom.color);
   ar("begun", catom.begun);
@@ -203,7 +212,8 @@ void MeldModules::archive_catom(Archive& ar, CatomFacts& catom) {
   }
   std::vector<Word> words(count);
   ar.raw(words.data(), count * sizeof(Word));
-  if (ar.ok() && !facts.restore(words)) ar.fail("the snapshot has a catom with damaged facts");
+  if (ar.ok() && !(facts.restore(words) && interfaces_are_sound(facts)))
+    ar.fail("the snapshot has a catom with damaged facts");
 }
 
 void MeldModules::archive(Archive& ar) {

@@ -65,6 +65,7 @@ class MeldModules final : public lattice::CodeModules {
   static void end_of_tick(void* state, lattice::Catom& catom);
   void report_rolls(lattice::Catom& catom, std::uint32_t id, class Machine& machine);
   void archive_catom(Archive& ar, CatomFacts& catom);
+  bool interfaces_are_sound(const Facts& facts) const;
   void rebuild_calendar();
   static void prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom);
   void learn(const lattice::Lattice& lattice);
