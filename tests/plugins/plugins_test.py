@@ -202,7 +202,7 @@ class Failures(PluginTest):
     def test_when_loaded(self):
         self.expect("world.sdf:5", "is not there", "VOLVOX_PLUGIN_PATH", status=2, plugin="missing")
         self.expect("world.sdf:5", "libmoody.so", "not in the mood", status=2, plugin="moody")
-        self.expect("libfuture.so", "plugin 'future'", "version 4 of the interface, this is version 3", status=2, plugin="future")
+        self.expect("libfuture.so", "plugin 'future'", "version 5 of the interface, this is version 4", status=2, plugin="future")
         self.expect("libold.so", "plugin 'old'", "version 2 of the interface, this is version 3", "build it again", status=2, plugin="old")
         self.expect("libforeign.so", "gcc 4", "build it again", status=2, plugin="foreign")
         self.expect("libempty.so", "not a plugin of Volvox", status=2, plugin="empty")
