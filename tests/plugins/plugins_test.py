@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import unittest
@@ -39,6 +40,11 @@ WORLD = WORLD_BEGIN + """  <volvox:run duration="0.3" dt="1/60"/>
 </world>
 </sdf>
 """
+
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+with open(os.path.join(SOURCE, "src", "volvox", "plugin", "abi.h")) as header:
+    ABI = int(re.search(r"define VOLVOX_PLUGIN_ABI_VERSION (\d+)u", header.read()).group(1))
 
 
 class PluginTest(CommandTest):
@@ -202,8 +208,8 @@ class Failures(PluginTest):
     def test_when_loaded(self):
         self.expect("world.sdf:5", "is not there", "VOLVOX_PLUGIN_PATH", status=2, plugin="missing")
         self.expect("world.sdf:5", "libmoody.so", "not in the mood", status=2, plugin="moody")
-        self.expect("libfuture.so", "plugin 'future'", "version 5 of the interface, this is version 4", status=2, plugin="future")
-        self.expect("libold.so", "plugin 'old'", "version 2 of the interface, this is version 3", "build it again", status=2, plugin="old")
+        self.expect("libfuture.so", "plugin 'future'", f"version {ABI + 1} of the interface, this is version {ABI}", status=2, plugin="future")
+        self.expect("libold.so", "plugin 'old'", f"version {ABI - 1} of the interface, this is version {ABI}", "build it again", status=2, plugin="old")
         self.expect("libforeign.so", "gcc 4", "build it again", status=2, plugin="foreign")
         self.expect("libempty.so", "not a plugin of Volvox", status=2, plugin="empty")
         world = self.world(plugin=self.write("libtext.so", "no library at all"))
