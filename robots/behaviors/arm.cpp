@@ -60,6 +60,19 @@ void Arm::start(mind::Agent& agent) {
   integral_.assign(joint_names.size(), 0);
 }
 
+void Arm::archive_state(Archive& ar) {
+  ar("began", began_);
+  ar("command", command_);
+  ar("behind", behind_);
+  ar("integral", integral_);
+  ar("way", way_);
+  if (!ar.loading() || !ar.ok()) return;
+  bool good = std::isfinite(began_) && command_.size() >= joint_names.size() &&
+              integral_.size() == joint_names.size() && way_.size() != 1;
+  for (const std::vector<double>& angles : way_) good = good && angles.size() == mission_->chain.size();
+  if (!good) ar.fail("an arm has other joints");
+}
+
 bool Arm::receive(mind::Agent&, const mind::Message& message) {
   if (const auto report = message.as<ArmReport>()) behind_ = report->angles;
   else if (const auto command = message.as<ArmCommand>(); command && command->angles.size() >= joint_names.size())
@@ -92,9 +105,11 @@ void Arm::hold(mind::Agent& agent) {
 void Arm::lead(mind::Agent& agent, const std::vector<double>& angles) {
   if (angles.size() != mission_->chain.size()) return;  // a module has not reported yet
   const double time = agent.time() - began_;
-  const int target = truncated(time / mission_->target_time);
-  if (target >= std::ssize(mission_->targets)) return;
-  if (target != agent.model<ArmModel>().target) plan(agent, target, way_.empty() ? angles : way_.back());
+  const double number = time / mission_->target_time;
+  if (!(number >= 0 && number < real(mission_->targets.size()))) return;
+  const int target = truncated(number);
+  if (way_.empty() || target != agent.model<ArmModel>().target)
+    plan(agent, target, way_.empty() ? angles : way_.back());
   command_ = on_the_way((time - target * mission_->target_time) / mission_->move_time);
 }
 

@@ -48,7 +48,8 @@ class Arm final : public mind::Behavior {
   void start(mind::Agent& agent) override;
   void step(mind::Agent& agent) override;
   bool receive(mind::Agent& agent, const mind::Message& message) override;
-  VOLVOX_STATE(began_, command_, behind_, integral_, way_)
+  bool lists_state() const override { return true; }
+  void archive_state(Archive& ar) override;
 
  private:
   void lead(mind::Agent& agent, const std::vector<double>& angles);

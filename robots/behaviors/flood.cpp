@@ -51,6 +51,7 @@ void Flood::send_next(mind::Agent& agent) {
   if (waiting_.empty()) return;
   const int dock = waiting_.back();
   waiting_.pop_back();
+  if (dock < 0 || dock >= std::ssize(agent.docks())) return;  // of a damaged snapshot
   agent.send(agent.docks()[dock].name, packet_, {.report = one_at_a_time_});
 }
 

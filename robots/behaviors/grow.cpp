@@ -29,6 +29,24 @@ void Grow::start(mind::Agent& agent) {
   for (const char* joint : joint_names) command_.push_back(agent.angle(joint));
 }
 
+void Grow::archive_state(Archive& ar) {
+  ar("command", command_);
+  ar("behind", behind_);
+  ar("seen", seen_);
+  ar("latching", latching_);
+  ar("joined", joined_);
+  ar("modules", modules_);
+  ar("step", step_);
+  ar("since", since_);
+  ar("place known", place_known_);
+  ar("place", place_);
+  if (!ar.loading() || !ar.ok()) return;
+  const std::size_t arm = std::max<std::size_t>(modules_, 1);
+  const bool approaches = step_ == -1 || (step_ >= 0 && step_ < std::ssize(GrowPlan::gaps));
+  if (command_.size() / joint_names.size() < arm || !approaches || !finite(place_))
+    ar.fail("an arm that grows has other modules or steps");
+}
+
 bool Grow::receive(mind::Agent&, const mind::Message& message) {
   if (const auto report = message.as<GrowReport>()) {
     behind_ = report->angles;

@@ -44,7 +44,8 @@ class Grow final : public mind::Behavior {
   void start(mind::Agent& agent) override;
   void step(mind::Agent& agent) override;
   bool receive(mind::Agent& agent, const mind::Message& message) override;
-  VOLVOX_STATE(command_, behind_, seen_, latching_, joined_, modules_, step_, since_, place_known_, place_)
+  bool lists_state() const override { return true; }
+  void archive_state(Archive& ar) override;
 
  private:
   void aim(mind::Agent& agent);

@@ -3,9 +3,11 @@
 // the corpus, and numbers that the code compares with are tried as bytes. The same rounds give the same inputs.
 //
 //   TARGET ROUNDS FILE|FOLDER...                     for a test
-//   TARGET --seconds S [--keep FOLDER] FILE|FOLDER...  for hours; FOLDER gets the inputs that reach new code
+//   TARGET --seconds S [--seed N] [--keep FOLDER] FILE|FOLDER...  for hours; FOLDER gets the inputs that reach new code
+//   TARGET --least FILE|FOLDER...  prints, from small to large, the files that reach what those before did not
 //
-// With --keep, FOLDER/current holds the input that is being tried, also after a crash.
+// With --keep, FOLDER/current holds the input that is being tried, also after a crash: its size and the inputs tried
+// before it, 8 bytes each, then the input.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -77,20 +79,23 @@ class Current {
   explicit Current(const std::string& folder) {
     if (folder.empty()) return;
     const int file = open((folder + "/current").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file < 0 || ftruncate(file, sizeof(std::uint64_t) + largest) != 0) return;
-    void* memory = mmap(nullptr, sizeof(std::uint64_t) + largest, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file < 0 || ftruncate(file, head + largest) != 0) return;
+    void* memory = mmap(nullptr, head + largest, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory != MAP_FAILED) memory_ = static_cast<char*>(memory);
     close(file);
   }
   void set(const std::string& bytes) {
     if (memory_ == nullptr) return;
-    const std::uint64_t size = bytes.size();
-    std::memcpy(memory_, &size, sizeof size);
-    std::memcpy(memory_ + sizeof size, bytes.data(), size);
+    const std::uint64_t numbers[] = {bytes.size(), tried_++};
+    static_assert(sizeof numbers == head);
+    std::memcpy(memory_, numbers, head);
+    std::memcpy(memory_ + head, bytes.data(), bytes.size());
   }
 
  private:
+  static constexpr std::size_t head = 16;
   char* memory_ = nullptr;
+  std::uint64_t tried_ = 0;
 };
 
 // Runs the target; true: this input has reached what no input had reached before.
@@ -158,7 +163,7 @@ std::string mutated(std::string bytes, const std::vector<std::string>& corpus, v
   return bytes;
 }
 
-void read_corpus(const fs::path& path, std::vector<std::string>& corpus) {
+void read_corpus(const fs::path& path, std::vector<std::string>& corpus, std::vector<fs::path>* names = nullptr) {
   std::vector<fs::path> files{path};
   if (fs::is_directory(path)) {
     files.clear();
@@ -173,6 +178,7 @@ void read_corpus(const fs::path& path, std::vector<std::string>& corpus) {
       std::exit(2);
     }
     corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    if (names != nullptr) names->push_back(name);
   }
 }
 
@@ -180,6 +186,19 @@ void no_end(int) {
   static const char said[] = "an input needs more than a minute\n";
   if (write(2, said, sizeof said - 1) > 0) abort();
   abort();
+}
+
+void print_least(const std::vector<std::string>& paths) {
+  std::vector<std::string> corpus;
+  std::vector<fs::path> names;
+  for (const std::string& path : paths) read_corpus(path, corpus, &names);
+  std::vector<std::size_t> order(corpus.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return corpus[a].size() < corpus[b].size(); });
+  Current nowhere("");
+  for (const std::size_t i : order)
+    if (run_target(corpus[i], nowhere)) std::puts(names[i].c_str());
 }
 
 double processor_seconds() {
@@ -197,27 +216,35 @@ double processor_seconds() {
 int main(int argc, char** argv) {
   double seconds = 0;
   long rounds = 0;
+  bool least = false;
+  std::uint64_t seed = 1;
   std::string keep;
   std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--seconds" && i + 1 < argc) seconds = std::atof(argv[++i]);
+    else if (word == "--seed" && i + 1 < argc) seed = std::strtoull(argv[++i], nullptr, 10);
     else if (word == "--keep" && i + 1 < argc) keep = argv[++i];
+    else if (word == "--least") least = true;
     else if (i == 1) rounds = std::atol(argv[i]);
     else paths.push_back(word);
   }
+  if (least) return print_least(paths), 0;
   std::vector<std::string> corpus;
   for (const std::string& path : paths) read_corpus(path, corpus);
   if (corpus.empty() || (rounds <= 0 && seconds <= 0)) {
-    std::fputs("usage: TARGET ROUNDS FILE|FOLDER...\n       TARGET --seconds S [--keep FOLDER] FILE|FOLDER...\n",
-               stderr);
+    std::fputs(
+        "usage: TARGET ROUNDS FILE|FOLDER...\n"
+        "       TARGET --seconds S [--seed N] [--keep FOLDER] FILE|FOLDER...\n"
+        "       TARGET --least FILE|FOLDER...\n",
+        stderr);
     return 2;
   }
   signal(SIGALRM, no_end);
   if (!keep.empty()) fs::create_directories(keep), read_corpus(keep, corpus);
   Current current(keep);
   for (const std::string& bytes : corpus) run_target(bytes, current);
-  volvox::RandomStream random(1, 0, "fuzz");
+  volvox::RandomStream random(seed, 0, "fuzz");
   const std::size_t given = corpus.size();
   long done = 0;
   for (double begin = processor_seconds(); rounds > 0 ? done < rounds : processor_seconds() - begin < seconds; ++done) {
@@ -226,8 +253,8 @@ int main(int argc, char** argv) {
     std::string bytes = mutated(corpus[first + random.below(corpus.size() - first)], corpus, random);
     if (!run_target(bytes, current)) continue;
     if (!keep.empty()) {
-      char name[40];
-      std::snprintf(name, sizeof name, "/%06zu", corpus.size());
+      char name[60];
+      std::snprintf(name, sizeof name, "/%llu_%06zu", static_cast<unsigned long long>(seed), corpus.size());
       std::ofstream(keep + name, std::ios::binary) << bytes;
     }
     corpus.push_back(std::move(bytes));

@@ -102,7 +102,8 @@ class RolePlayer final : public Behavior {
   void start(Agent& agent) override;
   void tune(Agent& agent) override { transmits_ = agent.parameter("transmits", true); }
   void step(Agent& agent) override;
-  VOLVOX_STATE(role_, since_, zero_, done_, changes_, beats_, neighbors_)
+  bool lists_state() const override { return true; }
+  void archive_state(Archive& ar) override;
 
  private:
   friend class Situation;

@@ -250,5 +250,35 @@ TEST(Roles, BadBooksAreRefused) {
   EXPECT_NE(opened.error().text().find("'tail'"), std::string::npos) << opened.error().text();
 }
 
+// Roles, docks and times of a snapshot are indices into other things: what does not exist is refused, whatever byte of
+// it is wrong, and what is accepted can be played.
+TEST(Roles, DamagedSnapshotsAreRefusedOrPlayed) {
+  Chain chain;
+  RoleBook book = follow();
+  book.roles.push_back({"stand", period, {}, {}});
+  book.rules = {{{"stand"}, "follow", [](const Situation& s) { return s.neighbor_role("west") == "stand"; }}};
+  chain.open(book, 2);
+  chain.theatre.ticks(100);
+  RolePlayer player(std::make_shared<const RoleBook>(book));
+  player.start(chain.theatre.minds->agent(0));
+  SaveArchive saved;
+  player.archive_state(saved);
+  int refused = 0, played = 0;
+  for (std::size_t at = 0; at < saved.bytes().size(); ++at)
+    for (const int value : {0x01, 0x7f, 0x80, 0xff}) {
+      std::vector<std::byte> bytes = saved.bytes();
+      bytes[at] = static_cast<std::byte>(value);
+      LoadArchive damaged(bytes);
+      player.archive_state(damaged);
+      if (damaged.ok()) player.step(chain.theatre.minds->agent(0)), ++played;
+      else ++refused;
+      LoadArchive good(saved.bytes());
+      player.archive_state(good);
+      ASSERT_TRUE(good.ok()) << good.failure();
+    }
+  EXPECT_GT(refused, 40);
+  EXPECT_GT(played, 40);
+}
+
 }  // namespace
 }  // namespace volvox::mind
