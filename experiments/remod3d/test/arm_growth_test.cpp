@@ -1,5 +1,6 @@
 // An arm docks with modules nearby until it has three.
 #include "experiment_run.h"
+#include "grow.h"
 
 namespace volvox::experiments {
 namespace {
@@ -31,6 +32,31 @@ TEST(ArmGrowthMessages, AreNeededForTheSecond) {
 }
 
 TEST(ArmGrowthRun, Repeats) { expect_repeats({.name = "remod3d/arm_growth"}, 200); }
+
+// The state that a snapshot gives to a module is used as numbers of joints and steps.
+TEST(ArmGrowthSnapshots, WithOtherJointsOrStepsAreRefused) {
+  const auto taken = [](std::size_t angles, std::size_t modules, int step) {
+    std::vector<double> command(angles), behind;
+    mind::DockBeacon seen;
+    bool no = false;
+    double since = 0;
+    Vec3 place;
+    SaveArchive saved;
+    saved("command", command), saved("behind", behind), saved("seen", seen), saved("latching", no), saved("joined", no);
+    saved("modules", modules), saved("step", step), saved("since", since), saved("known", no), saved("place", place);
+    robots::Grow grow(std::make_shared<const robots::GrowPlan>());
+    LoadArchive loaded(saved.bytes());
+    grow.archive_state(loaded);
+    return loaded.ok() && loaded.remaining() == 0;
+  };
+  EXPECT_TRUE(taken(3, 0, -1));
+  EXPECT_TRUE(taken(6, 2, 8));
+  EXPECT_FALSE(taken(2, 0, -1));
+  EXPECT_FALSE(taken(5, 2, 0));
+  EXPECT_FALSE(taken(3, ~std::size_t{0}, 0));
+  EXPECT_FALSE(taken(3, 1, 9));
+  EXPECT_FALSE(taken(3, 1, -2));
+}
 
 }  // namespace
 }  // namespace volvox::experiments

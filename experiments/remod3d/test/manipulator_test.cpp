@@ -1,6 +1,7 @@
 // An arm of three SuperBots brings its tip to random poses.
 #include <cmath>
 
+#include "arm.h"
 #include "experiment_run.h"
 
 namespace volvox::experiments {
@@ -36,6 +37,27 @@ TEST(ManipulatorMessages, AreNeeded) {
 }
 
 TEST(ManipulatorRun, Repeats) { expect_repeats({.name = "remod3d/manipulator", .settings = {{"targets", "2"}}}, 120); }
+
+// The state that a snapshot gives to a module is used as angles of all joints.
+TEST(ManipulatorSnapshots, WithOtherJointsAreRefused) {
+  const auto taken = [](std::size_t command_size, std::size_t integral_size, std::vector<std::vector<double>> way) {
+    std::vector<double> command(command_size), behind, integral(integral_size);
+    double began = 0;
+    SaveArchive saved;
+    saved("began", began), saved("command", command), saved("behind", behind), saved("integral", integral);
+    saved("way", way);
+    robots::Arm arm(std::make_shared<const robots::ArmMission>());  // a chain without joints
+    LoadArchive loaded(saved.bytes());
+    arm.archive_state(loaded);
+    return loaded.ok() && loaded.remaining() == 0;
+  };
+  EXPECT_TRUE(taken(3, 3, {}));
+  EXPECT_TRUE(taken(9, 3, {{}, {}}));
+  EXPECT_FALSE(taken(2, 3, {}));
+  EXPECT_FALSE(taken(3, 2, {}));
+  EXPECT_FALSE(taken(3, 3, {{}}));
+  EXPECT_FALSE(taken(3, 3, {{}, {1}}));
+}
 
 }  // namespace
 }  // namespace volvox::experiments
