@@ -21,13 +21,27 @@ struct GrayImage {
   std::vector<float> levels;
 };
 
+// A pixel has `channels` samples: gray, gray and alpha, or red, green, blue and perhaps alpha.
 template <class Sample>
-bool convert(Sample* pixels, double white, GrayImage& image) {
+bool convert(Sample* pixels, int channels, double white, GrayImage& image) {
   const std::unique_ptr<Sample, StbFree> owner(pixels);
   if (pixels == nullptr) return false;
   image.levels.resize(std::ptrdiff_t{image.width} * image.height);
-  for (std::size_t i = 0; i < image.levels.size(); ++i) image.levels[i] = to_float(pixels[i] / white);
+  for (std::size_t i = 0; i < image.levels.size(); ++i) {
+    const Sample* pixel = pixels + i * channels;
+    const int gray = channels < 3 ? pixel[0] : (pixel[0] * 77 + pixel[1] * 150 + pixel[2] * 29) >> 8;  // as in stb
+    image.levels[i] = to_float(gray / white);
+  }
   return true;
+}
+
+// Of 16-bit PGM and PPM files, whose high byte comes first, stb takes the low one first; a later stb may not.
+bool swaps_pnm() {
+  constexpr stbi_uc pixel[] = {'P', '5', ' ', '1', ' ', '1', ' ', '6', '5', '5', '3', '5', '\n', 1, 0};
+  int width = 0, height = 0, channels = 0;
+  const std::unique_ptr<stbi_us, StbFree> read(
+      stbi_load_16_from_memory(pixel, sizeof pixel, &width, &height, &channels, 0));
+  return read != nullptr && *read == 1;
 }
 
 Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
@@ -51,9 +65,18 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
                       "save it again; it may be truncated"};
   }
   const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
-  const bool read =
-      deep ? convert(stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 1), 65535.0, image)
-           : convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 255.0, image);
+  bool read = false;
+  if (deep) {
+    // Gray is made here: of 16-bit PPM files stb makes it as if they had 8 bits, in half of the memory.
+    auto* pixels = stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 0);
+    static const bool swaps = swaps_pnm();
+    if (pixels != nullptr && swaps && (bytes.starts_with("P5") || bytes.starts_with("P6")))
+      for (std::ptrdiff_t i = 0, end = std::ptrdiff_t{image.width} * image.height * channels; i < end; ++i)
+        pixels[i] = static_cast<stbi_us>(pixels[i] << 8 | pixels[i] >> 8);
+    read = convert(pixels, channels, 65535.0, image);
+  } else {
+    read = convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 1, 255.0, image);
+  }
   if (!read) {
     return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()),
                       "save it again; it may be truncated"};

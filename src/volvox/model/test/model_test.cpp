@@ -3,6 +3,7 @@
 
 #include "volvox/model/hull.h"
 #include "volvox/model/mass.h"
+#include "volvox/model/mesh.h"
 #include "volvox/model/test/test_files.h"
 
 namespace volvox::model::test {
@@ -278,6 +279,19 @@ TEST(Hulls, LargeOnesKeepTheirOuterPoints) {
   EXPECT_LE(kept.size(), max_hull_points);
   EXPECT_GE(kept.size(), 100u);
   for (const Vec3& p : kept) EXPECT_NEAR(length(p), 1, 1e-9);
+}
+
+// The high byte comes first; of colours, gray is made. stb alone does neither right, and reads beyond the end (found by
+// fuzzing).
+TEST(HeightFields, OfSixteenBitsInPgmAndPpm) {
+  using namespace std::string_literals;
+  const auto heights = [](const std::string& bytes) {
+    const auto field = parse_height_field(bytes, "image", {1, 1, 1});
+    return field.ok() ? (*field)->heights : std::vector<float>{};
+  };
+  EXPECT_EQ(heights("P5 2 1 65535\n\x01\0\xff\xff"s), (std::vector<float>{256 / 65535.f, 1}));
+  EXPECT_EQ(heights("P6 2 1 65535\n\xff\xff\xff\xff\xff\xff\x01\0\x01\0\x01\0"s),
+            (std::vector<float>{1, 256 / 65535.f}));
 }
 
 TEST(HeightFields, FollowTheTwoTrianglesOfACell) {
