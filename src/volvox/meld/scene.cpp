@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/memory.h"
@@ -17,7 +16,8 @@ constexpr std::size_t state_bytes = 400;  // of a catom's facts, about
 
 // A cube as full as n catoms fill it, layer by layer.
 Result<void> add_cube(lattice::CatomWorld& world, std::size_t n) {
-  const auto side = truncated<std::int32_t>(std::ceil(std::cbrt(real(n)) - 1e-9));
+  std::int32_t side = 1;
+  while (static_cast<std::size_t>(side) * static_cast<std::size_t>(side) * static_cast<std::size_t>(side) < n) ++side;
   const auto layer = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
   if (n % layer == 0) return world.add_box({0, 0, 0}, {side - 1, side - 1, narrow<std::int32_t>(n / layer) - 1});
   std::vector<lattice::Cell> cells;
