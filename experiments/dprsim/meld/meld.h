@@ -8,8 +8,7 @@
 namespace volvox::experiments::dprsim {
 
 // A program in Meld on all catoms of a lattice world (`volvox run FILE.meld`). One tick of the run is one of DPRSim's.
-// The catoms are no modules of the run's own world, which is empty: the state hash of the run does not cover them, so
-// their hash is among the metrics.
+// The catoms are no modules of the run's own world, which is empty.
 class Meld final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
@@ -19,6 +18,7 @@ class Meld final : public sim::Experiment {
   void shutdown(const sim::Simulation&, sim::Metrics& metrics) override;
   Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
+  bool state_is_hashed() const override { return true; }
 
  private:
   struct Tap {

@@ -33,6 +33,14 @@ TEST(DprsimFlood, ACapacityOfHalfAMessageTakesTwiceTheTime) {
   EXPECT_EQ(metric(half, "messages"), metric(fast, "messages"));
 }
 
+TEST(DprsimMeld, TheStateHashCoversTheCatoms) {
+  const auto hash = [](const char* program) {
+    return run("dprsim/meld", {{"program", program}, {"cells", "4x4x4"}}, 0.5, 1, "none").state_hash;
+  };
+  EXPECT_EQ(hash("gradient"), hash("gradient"));
+  EXPECT_NE(hash("gradient"), hash("tree"));
+}
+
 TEST(DprsimFlood, TheStateHashCoversTheCatoms) {
   const auto hash = [](const char* side) { return run("dprsim/flood", {{"side", side}}, 0.5, 1, "none").state_hash; };
   EXPECT_EQ(hash("5"), hash("5"));
