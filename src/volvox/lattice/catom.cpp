@@ -52,7 +52,7 @@ void Catom::roll(int pivot, Turn turn) {
   count_step();
   const Kind kind = world_.ensemble_.lattice().kind();
   if (kind != Kind::hex)
-    throw CatomError(fmt::format("it wants to roll on a {} lattice; catoms roll on hex", name(kind)));
+    throw CatomError(fmt::format("it wants to roll on a {} lattice; catoms roll on hex (--lattice hex)", name(kind)));
   if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
     throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));
   if (rolls_) throw CatomError("it wants to roll twice in one tick");

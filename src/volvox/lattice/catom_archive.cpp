@@ -3,6 +3,30 @@
 #include "volvox/lattice/catom_world.h"
 
 namespace volvox::lattice {
+namespace {
+
+// The catoms of a set in ascending order, then nobody; `visit` archives what belongs to each.
+template <class Visit>
+void archive_catoms(Archive& ar, const Ensemble& ensemble, const ActiveSet& set, const Visit& visit) {
+  std::uint32_t end = nobody;
+  if (!ar.loading()) {
+    set.each([&](std::uint32_t catom) {
+      ar("catom", catom);
+      visit(catom);
+    });
+    ar("catom", end);
+    return;
+  }
+  while (ar.ok()) {
+    std::uint32_t catom = nobody;
+    ar("catom", catom);
+    if (!ar.ok() || catom == nobody) return;
+    if (ensemble.has(catom)) visit(catom);
+    else ar.fail("the snapshot names a catom that is not there");
+  }
+}
+
+}  // namespace
 
 void CatomWorld::archive(Archive& ar) {
   ensemble_.archive(ar);
@@ -67,19 +91,9 @@ std::uint64_t CatomWorld::hash() {
 
 void CatomWorld::archive_woken(Archive& ar) {
   ar.section("lattice", "woken");
-  std::uint32_t end = nobody;
-  if (!ar.loading()) {
-    woken_[0].each([&](std::uint32_t catom) { ar("catom", catom); });
-    ar("catom", end);
-    return;
-  }
-  for (;;) {
-    std::uint32_t catom = nobody;
-    ar("catom", catom);
-    if (!ar.ok() || catom == nobody) return;
-    if (ensemble_.has(catom)) wake(catom);
-    else ar.fail("the snapshot wakes a catom that is not there");
-  }
+  archive_catoms(ar, ensemble_, woken_[0], [&](std::uint32_t catom) {
+    if (ar.loading()) wake(catom);
+  });
 }
 
 // Receivers in ascending order, then nobody; for each its messages in the order in which they will be read.
@@ -129,30 +143,11 @@ void CatomWorld::load_messages(Archive& ar) {
 }
 
 void CatomWorld::archive_waiting(Archive& ar) {
-  const auto archive_queues = [&](std::uint32_t catom) {
+  archive_catoms(ar, ensemble_, waiting_.who(), [&](std::uint32_t catom) {
     PortQueues& queues = waiting_.get(catom);
     for (int port = 0; port < ensemble_.lattice().ports(); ++port) queues[port].archive(ar);
-  };
-  std::uint32_t end = nobody;
-  if (!ar.loading()) {
-    waiting_.who().each([&](std::uint32_t catom) {
-      ar("catom", catom);
-      archive_queues(catom);
-    });
-    ar("catom", end);
-    return;
-  }
-  for (;;) {
-    std::uint32_t catom = nobody;
-    ar("catom", catom);
-    if (!ar.ok() || catom == nobody) return;
-    if (!ensemble_.has(catom)) {
-      ar.fail("the snapshot has a damaged queue of messages");
-      return;
-    }
-    archive_queues(catom);
-    post_.wake_now(catom);
-  }
+    if (ar.loading()) post_.wake_now(catom);
+  });
 }
 
 }  // namespace volvox::lattice

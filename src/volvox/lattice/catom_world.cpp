@@ -124,7 +124,7 @@ Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) 
 Error CatomWorld::error(const Failure& failure) const {
   return {fmt::format("tick {}: catom {} at {}, code module {}: {}", tick_, failure.catom,
                       text(ensemble_.cell(failure.catom)), failure.code_module, failure.what),
-          "correct the code module"};
+          "correct the code module, or give it a world that it is made for"};
 }
 
 // The catoms of a front lie far apart in memory: waiting for them would take most of the time. What those to come need

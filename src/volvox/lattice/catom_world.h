@@ -42,6 +42,7 @@ class CatomWorld {
   ~CatomWorld();
 
   const Ensemble& ensemble() const { return ensemble_; }
+  const WorldOptions& options() const { return options_; }
   // Between ticks. Code modules of a catom that is added while the world runs are started at once.
   Result<void> add(std::span<const Cell> cells);
   Result<void> add_box(const Cell& low, const Cell& high);

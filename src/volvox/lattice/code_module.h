@@ -20,6 +20,8 @@
 // changes.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +57,11 @@ class CodeModules {
     type().describe(out, state(catom));
     return out;
   }
+  // The same for people, a line each.
+  virtual std::vector<std::string> describe_lines(std::uint32_t catom) const { return {describe(catom)}; }
+  // Numbers of a state, for viewers that colour catoms by them. NaN: this catom has none.
+  virtual std::vector<std::string> values() const { return {}; }
+  virtual double value(std::uint32_t /*catom*/, std::size_t /*value*/) const { return NAN; }
   const std::vector<Link>& links() const { return links_; }
 
   // Null: it has no such function.
@@ -80,6 +87,19 @@ class CodeModules {
 };
 
 namespace detail {
+// The numbers among the fields of a type.
+struct Numbers {
+  std::vector<std::pair<std::string, double>> found{};
+  template <class T>
+  void operator()(const char* name, T& field) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      // By convention the largest of the large numbers without a sign means that it is not known.
+      const bool unknown = std::is_unsigned_v<T> && sizeof(T) >= 4 && field == std::numeric_limits<T>::max();
+      found.emplace_back(name, unknown ? double{NAN} : static_cast<double>(field));
+    }
+  }
+};
+
 template <class Function>
 struct CallbackOf;
 template <class P, class T>
@@ -147,8 +167,20 @@ class ProgramArray final : public CodeModules {
       for (Program& state : states_) ar("state", state);
   }
   std::size_t memory_bytes() const override { return states_.capacity() * sizeof(Program); }
+  std::vector<std::string> values() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : numbers(prototype_)) names.push_back(name);
+    return names;
+  }
+  double value(std::uint32_t catom, std::size_t value) const override { return numbers(states_[catom])[value].second; }
 
  private:
+  static std::vector<std::pair<std::string, double>> numbers(Program state) {
+    detail::Numbers visitor;
+    volvox_visit_fields(visitor, state);
+    return std::move(visitor.found);
+  }
+
   Program prototype_;
   std::vector<Program> states_;
 };

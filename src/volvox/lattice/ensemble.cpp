@@ -31,6 +31,7 @@ Result<void> Ensemble::check_place(const Cell& cell) const {
 
 // Enters the cells from `old_count` on. A clash takes all of them out again.
 Result<void> Ensemble::index_new(std::size_t old_count) {
+  ++version_;
   const std::uint32_t clash = occupancy_.fill(cells_);
   if (clash == nobody) {
     size_ += cells_.size() - old_count;
@@ -82,7 +83,7 @@ Result<CatomId> Ensemble::add(const Cell& cell) {
   }
   cells_.push_back(pack(cell));
   occupancy_.put(cells_, module);
-  ++size_;
+  ++size_, ++version_;
   return module;
 }
 
@@ -91,7 +92,7 @@ Result<void> Ensemble::remove(CatomId module) {
     return Error(fmt::format("there is no module {} to remove", std::uint32_t{module}), "name one that is there");
   occupancy_.take(cells_, module);
   cells_[module] = no_cell;
-  --size_;
+  --size_, ++version_;
   return {};
 }
 
@@ -109,6 +110,7 @@ Result<void> Ensemble::move(CatomId module, const Cell& to) {
   occupancy_.take(cells_, module);
   cells_[module] = pack(to);
   occupancy_.put(cells_, module);
+  ++version_;
   return {};
 }
 
@@ -128,6 +130,7 @@ void Ensemble::archive(Archive& ar) {
   ar("kind", kind);
   ar("cells", cells_);
   if (!ar.loading()) return;
+  ++version_;
   if (kind != static_cast<std::uint8_t>(lattice_.kind())) ar.fail("the snapshot is of another lattice");
   size_ = 0;
   for (PackedCell& cell : cells_) {

@@ -18,6 +18,8 @@ class Ensemble {
   const Lattice& lattice() const { return lattice_; }
   std::size_t count() const { return cells_.size(); }  // of all numbers ever given
   std::size_t size() const { return size_; }           // of the modules that are there
+  // Another number after every change of the cells. No part of the state: it tells viewers when to look again.
+  std::uint64_t version() const { return version_; }
 
   // All or none. The first of them gets the number count().
   Result<void> add(std::span<const Cell> cells);
@@ -53,6 +55,7 @@ class Ensemble {
   Lattice lattice_;
   std::vector<PackedCell> cells_;  // by module; no_cell: it was removed
   std::size_t size_ = 0;
+  std::uint64_t version_ = 0;
   Occupancy occupancy_;
 };
 

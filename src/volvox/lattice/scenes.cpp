@@ -140,12 +140,9 @@ const std::vector<Scene>& scenes() {
 
 }  // namespace
 
-const std::vector<SceneInfo>& all_scenes() {
-  static const std::vector<SceneInfo> infos = [] {
-    std::vector<SceneInfo> list;
-    for (const Scene& scene : scenes()) list.push_back(scene.info);
-    return list;
-  }();
+std::vector<SceneInfo> all_scenes() {
+  std::vector<SceneInfo> infos;
+  for (const Scene& scene : scenes()) infos.push_back(scene.info);
   return infos;
 }
 

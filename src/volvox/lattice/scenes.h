@@ -13,7 +13,7 @@ struct SceneInfo {
   std::string name, description;
   std::size_t n = 0;  // modules that act, unless another number is asked for
 };
-const std::vector<SceneInfo>& all_scenes();
+std::vector<SceneInfo> all_scenes();
 
 struct SceneMeasure {
   std::size_t n = 0, modules = 0;  // that act, and all

@@ -71,8 +71,9 @@ Result<std::shared_ptr<const Program>> load_program(const std::filesystem::path&
   return load_program(file, [](const std::filesystem::path& path) -> Result<std::string> {
     std::error_code error;
     std::ifstream in(path, std::ios::binary);
-    if (!in || std::filesystem::is_directory(path, error))
-      return Diagnostic{path.string(), 0, "the file cannot be read", "see whether the path is right"};
+    if (!in) return Diagnostic{path.string(), 0, "the file cannot be read", "see whether the path is right"};
+    if (!std::filesystem::is_regular_file(path, error))  // a device might have no end
+      return Diagnostic{path.string(), 0, "this is no file", "give the path of a program"};
     return std::string(std::istreambuf_iterator<char>(in), {});
   });
 }

@@ -21,6 +21,8 @@ struct Compilation {
   std::map<std::string, const Constant*> constants;
   std::map<std::string, const Function*> functions;
   std::vector<Rule> rules;
+  // Values of constants, by their names in small letters and whether a float is wanted.
+  std::map<std::pair<std::string, bool>, std::optional<std::pair<Register, Type>>> folded{};
 
   [[noreturn]] void fail(const Place& place, const std::string& what, const std::string& fix) const {
     throw CompileFailed{source.error(place, what, fix)};

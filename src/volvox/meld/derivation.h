@@ -1,6 +1,8 @@
 // Why a derived fact is there. Each fact has a record for each support: where the derivation came from, and how deep it
 // is. Neighbours that support each other's facts after the source is gone would keep them for ever; but each of them is
-// deeper than the other, so that their depths grow until the machine's bound ends them.
+// deeper than the other, so that their depths grow. A fact with a source follows from other facts, each of which is
+// less deep, so none is deeper than there are facts: rules do not see a record that is (Machine::may_be_seen). It
+// stays, for whoever told it takes it back.
 #pragma once
 
 #include <cstdint>

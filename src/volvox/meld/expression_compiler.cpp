@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr int deepest_calls = 100;
+constexpr int deepest_calls = 100, deepest_levels = 2000;
 constexpr std::size_t longest_code = 1 << 22;
 
 struct KnownFunction {
@@ -77,6 +77,14 @@ void ExpressionCompiler::check_type(const Expression& e, Type found, Type expect
 }
 
 std::optional<std::pair<Register, Type>> ExpressionCompiler::folded(const Expression& e, Type expected) {
+  if (++levels_ > deepest_levels)
+    fail(e.place, "this is nested too deep, with the constants that it names", "give a constant its value");
+  auto value = fold(e, expected);
+  --levels_;
+  return value;
+}
+
+std::optional<std::pair<Register, Type>> ExpressionCompiler::fold(const Expression& e, Type expected) {
   switch (e.kind) {
     case Kind::integer:
       if (expected == Type::real) return std::pair(std::bit_cast<Register>(real(e.integer)), Type::real);
@@ -101,10 +109,14 @@ std::optional<std::pair<Register, Type>> ExpressionCompiler::folded(const Expres
                  ? fmt::format("define it, as in: const {} = 1. Variables begin with a capital letter", e.name)
                  : fmt::format("did you mean {}?", nearest));
       }
+      const std::pair key(lower(e.name), expected == Type::real);
+      if (const auto known = c_.folded.find(key); known != c_.folded.end()) return known->second;
       if (++depth_ > deepest_calls)
-        fail(it->second->place, fmt::format("the constant {} is defined by itself", e.name), "give it a value");
+        fail(it->second->place, fmt::format("the constant {} is defined by itself, or by too many others", e.name),
+             "give it a value");
       auto value = folded(it->second->value, expected);
       --depth_;
+      c_.folded[key] = value;
       if (!value) fail(it->second->place, fmt::format("the constant {} is not constant", e.name), "give it a value");
       return value;
     }

@@ -11,6 +11,7 @@ namespace volvox::meld {
 namespace {
 
 constexpr Word minus_bit = 1 << 16, all_bit = 1 << 17;
+constexpr std::size_t most_done = 1 << 20;  // words of the agenda that are kept behind, so that it seldom moves
 
 bool equal_words(const Word* a, const Word* b, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
@@ -44,6 +45,9 @@ void Machine::begin(MeldModules& modules, lattice::Catom& catom, std::uint32_t i
   any_marked_ = false;
   unsettled_.clear();
   losing_ = 0xffffffff;
+  which_ = Which::all;
+  most_depth_ = modules.most_depth_;
+  seen_change_ = 0;
   outbox_.clear();
 }
 
@@ -57,6 +61,7 @@ void Machine::end() {
   do run_derivations();
   while (use_linear_facts());
   flush();
+  if (seen_change_ != 0) modules_->seen_.fetch_add(seen_change_, std::memory_order_relaxed);
   facts_.reset();  // another catom may be processed next, or this one in another tick
 }
 
@@ -70,7 +75,12 @@ void Machine::push(const Change& change, const Word* fact) {
 
 void Machine::run_derivations() {
   do {
-    while (agenda_at_ < agenda_.size()) process_next();
+    while (agenda_at_ < agenda_.size()) {
+      process_next();
+      if (agenda_at_ < most_done) continue;
+      agenda_.erase(agenda_.begin(), agenda_.begin() + static_cast<std::ptrdiff_t>(agenda_at_));
+      agenda_at_ = 0;
+    }
     agenda_.clear();
     agenda_at_ = 0;
   } while (settle_aggregates());
@@ -124,21 +134,40 @@ void Machine::derive(std::uint16_t predicate, Support support, const Word* fact)
   std::copy_n(fact, p.words, record + 2);
   if (p.aggregate != Aggregate::none) {
     unsettled_.push_back(predicate);
+  } else if (!may_be_seen(record)) {
+    return;
   } else if (seen_one == count) {
-    record[1] |= seen;
+    see(predicate, count, true);
     fire(true, predicate, count, Which::all);
   } else if (depth_of(support) < depth_of(*facts_->at(predicate, seen_one))) {
     see_instead(predicate, seen_one, count);
   }
 }
 
-// Another record of the same fact is seen. Only what depends on its depth changes.
+bool Machine::may_be_seen(const Word* record) const {
+  return depth_of(*record) <=
+         std::min(most_depth_ + narrow<std::uint32_t>(std::max<std::int64_t>(0, seen_change_)), deepest_support - 1);
+}
+
+void Machine::see(std::uint16_t predicate, std::uint32_t record, bool is_seen) {
+  Word* words = facts_->at(predicate, record);
+  words[1] = is_seen ? words[1] | seen : words[1] & ~seen;
+  if (program_->predicates[predicate].recursive) seen_change_ += is_seen ? 1 : -1;
+}
+
+// Another record of the same fact is seen. Only what depends on its depth changes; that comes anew before it goes, so
+// that nothing vanishes in between.
 void Machine::see_instead(std::uint16_t predicate, std::uint32_t old, std::uint32_t other) {
-  const bool deeper = depth_of(*facts_->at(predicate, old)) != depth_of(*facts_->at(predicate, other));
-  if (deeper) fire(false, predicate, old, Which::recursive);
-  facts_->at(predicate, old)[1] &= ~seen;
-  facts_->at(predicate, other)[1] |= seen;
-  if (deeper) fire(true, predicate, other, Which::recursive);
+  const auto show = [&](std::uint32_t shown, std::uint32_t hidden) {
+    see(predicate, hidden, false);
+    see(predicate, shown, true);
+  };
+  show(other, old);
+  if (depth_of(*facts_->at(predicate, old)) == depth_of(*facts_->at(predicate, other))) return;
+  fire(true, predicate, other, Which::recursive);
+  show(old, other);
+  fire(false, predicate, old, Which::recursive);
+  show(other, old);
 }
 
 void Machine::withdraw(std::uint16_t predicate, Support support, const Word* fact, bool all) {
@@ -150,6 +179,7 @@ void Machine::withdraw(std::uint16_t predicate, Support support, const Word* fac
     const Word* record = facts_->at(predicate, i);
     if (!equal_words(record + 2, fact, p.words)) continue;
     if (record[0] == support) gone = i;
+    else if (!may_be_seen(record)) continue;
     else if (other == count || depth_of(*record) < depth_of(*facts_->at(predicate, other))) other = i;
   }
   if (gone == count) return;  // it was dropped with a lost neighbour
@@ -162,7 +192,7 @@ void Machine::withdraw(std::uint16_t predicate, Support support, const Word* fac
   if (is_seen && p.aggregate != Aggregate::none) return;  // settling it removes it
   if (is_seen) {
     if (other < count) see_instead(predicate, gone, other);
-    else fire(false, predicate, gone, Which::all);
+    else fire(false, predicate, gone, Which::all), see(predicate, gone, false);
   }
   facts_->erase(predicate, gone);
 }
@@ -184,6 +214,7 @@ void Machine::fire(bool plus, std::uint16_t predicate, std::uint32_t record, Whi
     count_step();
     if (!matches(program_->patterns[plan.trigger], facts_->at(predicate, record) + p.header)) continue;
     plus_ = plus;
+    which_ = which;
     for_good_ = false;
     trigger_predicate_ = predicate;
     trigger_ = record;
@@ -253,60 +284,61 @@ bool Machine::better(const Predicate& p, const Word* a, const Word* b) const {
   return depth_of(a[0]) < depth_of(b[0]);
 }
 
-// The best record of the group of this one; the number of records: none has a derivation.
-std::uint32_t Machine::best_like(std::uint16_t predicate, std::uint32_t record) const {
+// Groups whose seen record is not the best, in the order in which they are settled.
+void Machine::find_groups(std::uint16_t predicate) {
   const Predicate& p = program_->predicates[predicate];
   const std::uint32_t count = facts_->count(predicate);
-  std::uint32_t best = count;
-  const Word* like = facts_->at(predicate, record);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Word* other = facts_->at(predicate, i);
-    if (derivations(other[1]) == 0 || !same_group(p, like, other)) continue;
-    if (best == count || better(p, other, facts_->at(predicate, best))) best = i;
+  steps_ += count;
+  by_group_.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) by_group_[i] = i;
+  const std::size_t at = p.fields[p.aggregate_field].word,
+                    end = at + (p.fields[p.aggregate_field].type == Type::real ? 2 : 1);
+  std::sort(by_group_.begin(), by_group_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Word *x = facts_->at(predicate, a) + 2, *y = facts_->at(predicate, b) + 2;
+    for (std::size_t k = 0; k < p.words; ++k)
+      if ((k < at || k >= end) && x[k] != y[k]) return x[k] < y[k];
+    return a < b;
+  });
+  groups_.clear();
+  for (std::uint32_t i = 0; i < count;) {
+    const std::uint32_t first = by_group_[i];
+    Group group{first, count, count};
+    for (; i < count && same_group(p, facts_->at(predicate, first), facts_->at(predicate, by_group_[i])); ++i) {
+      const Word* record = facts_->at(predicate, by_group_[i]);
+      if ((record[1] & seen) != 0) group.key = group.seen = by_group_[i];
+      if (derivations(record[1]) == 0 || !may_be_seen(record)) continue;
+      if (group.best == count || better(p, record, facts_->at(predicate, group.best))) group.best = by_group_[i];
+    }
+    if (group.seen != group.best) groups_.push_back(group);
   }
-  return best;
+  std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) { return a.key < b.key; });
 }
 
 void Machine::settle_best(std::uint16_t predicate) {
-  while (settle_one_best(predicate)) count_step();
+  find_groups(predicate);
+  for (const Group& group : groups_) {
+    count_step();
+    settle_group(predicate, group);
+  }
+  for (std::uint32_t i = facts_->count(predicate); i-- > 0;)
+    if (const Word* record = facts_->at(predicate, i); derivations(record[1]) == 0 && (record[1] & seen) == 0)
+      facts_->erase(predicate, i);
 }
 
-// False: in all groups the best is seen.
-bool Machine::settle_one_best(std::uint16_t predicate) {
-  const Predicate& p = program_->predicates[predicate];
-  const std::uint32_t count = facts_->count(predicate);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    Word* record = facts_->at(predicate, i);
-    if ((record[1] & seen) != 0) {
-      const std::uint32_t best = best_like(predicate, i);
-      if (best == i) continue;
-      const bool same = best < count && equal_words(record + 2, facts_->at(predicate, best) + 2, p.words);
-      if (same) {
-        see_instead(predicate, i, best);
-      } else {
-        fire(false, predicate, i, Which::all);
-        record[1] &= ~seen;
-        if (best < count) {
-          facts_->at(predicate, best)[1] |= seen;
-          fire(true, predicate, best, Which::all);
-        }
-      }
-      if (derivations(record[1]) == 0) facts_->erase(predicate, i);
-      return true;
-    }
-    const bool group_is_seen = [&] {
-      for (std::uint32_t k = 0; k < count; ++k)
-        if (const Word* other = facts_->at(predicate, k); (other[1] & seen) != 0 && same_group(p, record, other))
-          return true;
-      return false;
-    }();
-    if (group_is_seen) continue;
-    const std::uint32_t best = best_like(predicate, i);
-    facts_->at(predicate, best)[1] |= seen;
-    fire(true, predicate, best, Which::all);
-    return true;
+// What follows may insert facts, so no pointer is kept; but none of this predicate before all groups are settled.
+void Machine::settle_group(std::uint16_t predicate, const Group& group) {
+  const std::uint32_t none = facts_->count(predicate);
+  const bool same = group.seen < none && group.best < none &&
+                    equal_words(facts_->at(predicate, group.seen) + 2, facts_->at(predicate, group.best) + 2,
+                                program_->predicates[predicate].words);
+  if (same) return see_instead(predicate, group.seen, group.best);
+  if (group.seen < none) {
+    fire(false, predicate, group.seen, Which::all);
+    see(predicate, group.seen, false);
   }
-  return false;
+  if (group.best == none) return;
+  see(predicate, group.best, true);
+  fire(true, predicate, group.best, Which::all);
 }
 
 void Machine::settle_sums(std::uint16_t predicate) {
@@ -315,14 +347,23 @@ void Machine::settle_sums(std::uint16_t predicate) {
   for (std::uint32_t i = facts_->count(p.result); i-- > 0;) {
     const std::uint32_t count = facts_->count(predicate);
     std::uint32_t k = 0;
-    while (k < count && !same_group(p, facts_->at(p.result, i), facts_->at(predicate, k))) ++k;
+    while (k < count &&
+           !(may_be_seen(facts_->at(predicate, k)) && same_group(p, facts_->at(p.result, i), facts_->at(predicate, k))))
+      ++k;
+    steps_ += k;
     if (k < count) continue;
     fire(false, p.result, i, Which::all);
+    see(p.result, i, false);
     facts_->erase(p.result, i);
   }
   for (std::uint32_t i = 0; i < facts_->count(predicate); ++i) {
+    if (!may_be_seen(facts_->at(predicate, i))) continue;
     std::uint32_t k = 0;
-    while (k < i && !same_group(p, facts_->at(predicate, i), facts_->at(predicate, k))) ++k;
+    while (k < i && !(may_be_seen(facts_->at(predicate, k)) &&
+                      same_group(p, facts_->at(predicate, i), facts_->at(predicate, k))))
+      ++k;
+    steps_ += k;
+    count_step();
     if (k == i) settle_sum(predicate, i);
   }
 }
@@ -332,11 +373,12 @@ void Machine::settle_sum(std::uint16_t predicate, std::uint32_t first) {
   const Field& field = p.fields[p.aggregate_field];
   Word total[128];
   std::copy_n(facts_->at(predicate, first) + 2, p.words, total);
-  std::uint32_t whole = 0;
+  std::uint32_t whole = 0, depth = 0;
   double sum = 0;
   for (std::uint32_t i = first; i < facts_->count(predicate); ++i) {
     const Word* record = facts_->at(predicate, i);
-    if (!same_group(p, record, facts_->at(predicate, first))) continue;
+    if (!may_be_seen(record) || !same_group(p, record, facts_->at(predicate, first))) continue;
+    depth = std::max(depth, depth_of(*record));
     const std::uint32_t times = derivations(record[1]);
     double value = 0;
     if (field.type == Type::real) std::memcpy(&value, record + 2 + field.word, sizeof value);
@@ -345,18 +387,33 @@ void Machine::settle_sum(std::uint16_t predicate, std::uint32_t first) {
   }
   if (field.type == Type::real) std::memcpy(total + field.word, &sum, sizeof sum);
   else total[field.word] = whole;
+  replace_sum(p, support_of(depth, from_itself), total);
+}
+
+// `p` holds the parts. A sum is as deep as the deepest of them.
+void Machine::replace_sum(const Predicate& p, Support support, const Word* total) {
+  Which which = Which::all;
   for (std::uint32_t i = 0; i < facts_->count(p.result); ++i) {
-    if (!same_group(p, facts_->at(p.result, i), facts_->at(predicate, first))) continue;
-    if (equal_words(facts_->at(p.result, i) + 2, total, p.words)) return;
-    fire(false, p.result, i, Which::all);
+    const Word* old = facts_->at(p.result, i);
+    Word as_record[130];
+    std::copy_n(total, p.words, as_record + 2);
+    if (!same_group(p, old, as_record)) continue;
+    if (equal_words(old + 2, total, p.words)) {
+      if (old[0] == support) return;
+      which = Which::recursive;
+    }
+    fire(false, p.result, i, which);
+    see(p.result, i, false);
     facts_->erase(p.result, i);
     break;
   }
   Word* record = insert(p.result);
-  record[0] = support_of(0, from_itself);
-  record[1] = one_more | seen;
+  record[0] = support;
+  record[1] = one_more;
   std::copy_n(total, p.words, record + 2);
-  fire(true, p.result, facts_->count(p.result) - 1, Which::all);
+  const std::uint32_t last = facts_->count(p.result) - 1;
+  see(p.result, last, true);
+  fire(true, p.result, last, which);
 }
 
 }  // namespace volvox::meld

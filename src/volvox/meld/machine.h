@@ -49,14 +49,22 @@ class Machine {
   void add_linear(std::uint16_t predicate, const Word* fact);
   Word* insert(std::uint16_t predicate);
 
+  // Whether rules may see a record: one that is deeper than all facts there are has lost its source (derivation.h).
+  bool may_be_seen(const Word* record) const;
+  void see(std::uint16_t predicate, std::uint32_t record, bool is_seen);
+
   bool settle_aggregates();
+  struct Group {  // of records that are equal but for the aggregate; `key`: the seen one, or the oldest
+    std::uint32_t key = 0, seen = 0, best = 0;
+  };
+  void find_groups(std::uint16_t predicate);
   void settle_best(std::uint16_t predicate);
-  bool settle_one_best(std::uint16_t predicate);
-  std::uint32_t best_like(std::uint16_t predicate, std::uint32_t record) const;
+  void settle_group(std::uint16_t predicate, const Group& group);
   bool same_group(const Predicate& p, const Word* a, const Word* b) const;
   bool better(const Predicate& p, const Word* a, const Word* b) const;
   void settle_sums(std::uint16_t predicate);
   void settle_sum(std::uint16_t predicate, std::uint32_t first);
+  void replace_sum(const Predicate& p, Support support, const Word* total);
 
   void fire(bool plus, std::uint16_t predicate, std::uint32_t record, Which which);
   void mark_rules(const Predicate& p);
@@ -70,6 +78,7 @@ class Machine {
   bool next_of_loop(std::uint32_t& pc);
   void erase_used();
   void call(const Instruction& in);
+  std::uint64_t random_bits();
   void emit(const Instruction& in);
   std::uint32_t depth_of_match() const;
   void deliver(std::uint32_t node, const Change& change, const Word* fact);
@@ -101,6 +110,9 @@ class Machine {
   bool plus_ = true;
   Word losing_ = 0xffffffff;  // the interface of a neighbour that is gone while what it was told is taken back
   bool for_good_ = false;
+  Which which_ = Which::all;
+  std::uint32_t most_depth_ = 0;  // of a fact that is seen, as far as other catoms' facts count
+  std::int64_t seen_change_ = 0;  // of recursive facts that are seen, in this tick
   std::uint16_t trigger_predicate_ = no_predicate;
   std::uint32_t trigger_ = 0;  // a record
 
@@ -113,7 +125,9 @@ class Machine {
   std::vector<std::uint64_t> marked_;                          // rules with linear facts to try, a bit each
   bool any_marked_ = false;
   std::vector<std::uint16_t> unsettled_;  // predicates with aggregates
-  std::vector<Word> outbox_;              // port or node, length, and the message
+  std::vector<std::uint32_t> by_group_;   // records
+  std::vector<Group> groups_;
+  std::vector<Word> outbox_;  // port or node, length, and the message
 };
 
 }  // namespace volvox::meld

@@ -181,6 +181,12 @@ bool Machine::execute(std::uint32_t pc, RuleKind kind) {
   }
 }
 
+// What a rule without linear facts makes can be taken back only if it draws the same number again.
+std::uint64_t Machine::random_bits() {
+  if (for_good_) return catom_->random().bits();
+  return RandomStream(modules_->seed_, std::uint64_t{id_} << 16 | rule_, "meld rule").bits();
+}
+
 void Machine::call(const Instruction& in) {
   Register& out = registers_[in.a];
   const Register x = registers_[in.b];
@@ -201,9 +207,7 @@ void Machine::call(const Instruction& in) {
       out = whole(result);
       return;
     }
-    case FunctionId::random:
-      out = number(x) <= 0 ? 0 : whole(static_cast<std::int64_t>(catom_->random().bits() % x));
-      return;
+    case FunctionId::random: out = number(x) <= 0 ? 0 : whole(static_cast<std::int64_t>(random_bits() % x)); return;
     case FunctionId::square_root: out = of_real(std::sqrt(std::max(0.0, real_of(x)))); return;
   }
 }
@@ -231,9 +235,9 @@ void Machine::emit(const Instruction& in) {
   }
   Change change{p.keeps, plus_, false, support_of(0, for_good_ ? for_good : from_itself)};
   if (!for_good_ && program_->predicates[p.keeps].recursive) {
-    const std::uint32_t depth = depth_of_match();
-    if (depth > modules_->most_depth_) return;
-    change.support = support_of(depth, from_itself);
+    change.support = support_of(std::min(depth_of_match(), deepest_support), from_itself);
+  } else if (which_ == Which::recursive && !for_good_) {
+    return;  // only depths have changed, and this head has none
   }
   if (!plus_ && (p.action || p.linear)) return;  // what was done stays done
   const auto node = static_cast<std::uint32_t>(registers_[in.a]);

@@ -188,10 +188,12 @@ void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
   const Predicate& p = program_->predicates[change.predicate];
   const bool good = source_of(change.support) == for_good;
   Word address = far_flag | node;
+  bool reachable = modules_->options_.reach_all && node < far_flag;
   const std::uint16_t neighbor = modules_->neighbor_;
   for (std::uint32_t i = 0; neighbor != no_predicate && i < facts_->count(neighbor); ++i)
-    if (const Word* link = facts_->at(neighbor, i); link[0] == node && link[1] != losing_) address = link[1];
-  if ((address & far_flag) != 0 && !modules_->options_.reach_all) {
+    if (const Word* link = facts_->at(neighbor, i); link[0] == node && link[1] != losing_)
+      address = link[1], reachable = true;
+  if (!reachable) {
     if (change.plus) modules_->lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -211,6 +213,7 @@ void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
                                                   outbox_.begin() + static_cast<std::ptrdiff_t>(at + size),
                                                   outbox_.begin() + static_cast<std::ptrdiff_t>(begin)))
       match = at;
+  steps_ += begin / 8;  // about as many messages were looked at
   outbox_[begin + 2] ^= minus_flag;
   if (match == begin) return;
   outbox_.resize(begin);

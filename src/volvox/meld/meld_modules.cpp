@@ -38,6 +38,37 @@ MeldModules::MeldModules(std::shared_ptr<const Program> program, const MachineOp
     else axioms_.push_back(i);
   }
   std::sort(axioms_of_node_.begin(), axioms_of_node_.end());
+  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) {
+    const Predicate& p = program_->predicates[k];
+    if (p.name.find('\'') != std::string::npos || p.action || p.role == Role::neighbor || p.role == Role::vacant)
+      continue;
+    for (std::size_t i = 0; i < p.fields.size(); ++i)
+      if (const Type type = p.fields[i].type; type != Type::text)
+        shown_.push_back({p.fields.size() == 1 ? p.name : fmt::format("{} {}", p.name, i + 1), k, p.fields[i]});
+  }
+}
+
+std::vector<std::string> MeldModules::values() const {
+  std::vector<std::string> names;
+  for (const Shown& shown : shown_) names.push_back(shown.name);
+  return names;
+}
+
+double MeldModules::value(std::uint32_t catom, std::size_t value) const {
+  const Shown& shown = shown_[value];
+  const std::uint16_t header = program_->predicates[shown.predicate].header;
+  const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(states_[catom]));
+  for (std::uint32_t i = 0; i < facts.count(shown.predicate); ++i) {
+    const Word* record = facts.at(shown.predicate, i);
+    if (header > 0 && (record[1] & seen) == 0) continue;
+    const Word* word = record + header + shown.field.word;
+    double number = 0;
+    if (shown.field.type == Type::real) std::memcpy(&number, word, sizeof number);
+    else if (shown.field.type == Type::integer) number = static_cast<std::int32_t>(*word);
+    else number = *word;
+    return number;
+  }
+  return NAN;
 }
 
 std::array<std::uint8_t, lattice::most_ports> ports_by_interface(lattice::Kind kind) {
@@ -74,7 +105,19 @@ void MeldModules::resize(std::size_t catoms) {
   data_ = reinterpret_cast<std::byte*>(states_.data());
 }
 
-void MeldModules::reset(std::uint32_t catom) { store_.release(states_[catom]); }
+void MeldModules::reset(std::uint32_t catom) {
+  seen_ -= seen_of(states_[catom]);
+  store_.release(states_[catom]);
+}
+
+std::int64_t MeldModules::seen_of(CatomFacts& catom) {
+  std::int64_t count = 0;
+  const Facts facts(store_, catom);
+  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k)
+    for (std::uint32_t i = 0; program_->predicates[k].recursive && i < facts.count(k); ++i)
+      count += facts.at(k, i)[1] & seen;
+  return count;
+}
 
 std::size_t MeldModules::memory_bytes() const {
   return states_.capacity() * sizeof(CatomFacts) + store_.memory_bytes();
@@ -100,9 +143,9 @@ void MeldModules::begin_tick(lattice::CatomWorld& world) {
   rolled_ = std::move(rolling_);
   rolling_.clear();
   std::sort(rolled_.begin(), rolled_.end(), [](const Rolled& a, const Rolled& b) { return a.catom < b.catom; });
-  const double bound =
-      options_.most_depth + real(world.ensemble().size()) * real(std::max<std::size_t>(1, program_->plans.size()));
-  most_depth_ = bound < deepest_support ? truncated<std::uint32_t>(bound) : deepest_support;
+  seed_ = world.options().seed;
+  // The facts of which one follows from the other are all different, if one has a source.
+  most_depth_ = narrow<std::uint32_t>(std::min<std::int64_t>(seen_ + 1, deepest_support));
 }
 
 void MeldModules::report_rolls(lattice::Catom& catom, std::uint32_t id, Machine& machine) {
@@ -137,10 +180,11 @@ void MeldModules::end_of_tick(void*, lattice::Catom& catom) {
   machine.end();
 }
 
-void MeldModules::tap(lattice::CatomWorld& world, lattice::CatomId catom) {
-  if (tap_ == no_predicate || !world.ensemble().has(catom)) return;
+bool MeldModules::tap(lattice::CatomWorld& world, lattice::CatomId catom) {
+  if (tap_ == no_predicate || !world.ensemble().has(catom)) return false;
   taps_.push_back(catom);
   world.wake(catom);
+  return true;
 }
 
 std::vector<std::string> MeldModules::facts(std::uint32_t catom, bool sensed) const {
@@ -239,7 +283,10 @@ void MeldModules::archive(Archive& ar) {
     if (ar.loading()) store_.release(state);
     if (ar.ok()) archive_catom(ar, state);
   }
-  if (ar.loading()) rebuild_calendar();
+  if (!ar.loading()) return;
+  rebuild_calendar();
+  seen_ = 0;
+  for (CatomFacts& state : states_) seen_ += seen_of(state);
 }
 
 void MeldModules::rebuild_calendar() {

@@ -21,9 +21,6 @@ std::array<std::uint8_t, lattice::most_ports> ports_by_interface(lattice::Kind k
 struct MachineOptions {
   std::uint64_t most_steps = 1'000'000;  // of a catom in a tick: instructions and facts that are tried. More is endless
   TickLength tick{};                     // for delays
-  // A derivation of facts that support each other is taken back when it is deeper than this, and than any that passes
-  // each catom once by each rule.
-  std::uint32_t most_depth = 2000;
   // Facts also reach catoms that are no neighbours, in the next tick. For programs on graphs of their own.
   bool reach_all = false;
 };
@@ -36,8 +33,8 @@ class MeldModules final : public lattice::CodeModules {
   const MachineOptions& options() const { return options_; }
   void set_tick(const TickLength& tick) { options_.tick = tick; }
 
-  // Between ticks: somebody taps a catom. World::wake is called with it.
-  void tap(lattice::CatomWorld& world, lattice::CatomId catom);
+  // Between ticks: somebody taps a catom, which wakes. False: there is no such catom, or the program feels no taps.
+  bool tap(lattice::CatomWorld& world, lattice::CatomId catom);
   std::uint32_t color(std::uint32_t catom) const { return states_[catom].color; }  // 0xRRGGBB or no_color
   // The facts that rules see: "dist(3, 0.5)", in the order of the program; without what is sensed, if so wished.
   std::vector<std::string> facts(std::uint32_t catom, bool sensed = false) const;
@@ -46,6 +43,10 @@ class MeldModules final : public lattice::CodeModules {
 
   const TypeInfo& type() const override;
   std::string describe(std::uint32_t catom) const override;
+  std::vector<std::string> describe_lines(std::uint32_t catom) const override { return facts(catom, true); }
+  // Numbers of the first fact of a predicate that rules see: "distance", or "position 2" for the second of several.
+  std::vector<std::string> values() const override;
+  double value(std::uint32_t catom, std::size_t value) const override;
   void resize(std::size_t catoms) override;
   void reset(std::uint32_t catom) override;
   void archive(Archive& ar) override;
@@ -67,8 +68,14 @@ class MeldModules final : public lattice::CodeModules {
   void archive_catom(Archive& ar, CatomFacts& catom);
   bool interfaces_are_sound(const Facts& facts) const;
   void rebuild_calendar();
+  std::int64_t seen_of(CatomFacts& catom);  // recursive facts that rules see
   static void prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom);
   void learn(const lattice::Lattice& lattice);
+  struct Shown {  // a number that can be shown
+    std::string name;
+    std::uint16_t predicate = 0;
+    Field field;
+  };
 
   std::shared_ptr<const Program> program_;
   MachineOptions options_;
@@ -78,6 +85,8 @@ class MeldModules final : public lattice::CodeModules {
   std::vector<std::uint32_t> taps_, tapped_;                     // catoms: for the next tick, and in this one
   std::vector<Rolled> rolled_, rolling_;                         // in the last tick and in this one
   std::uint32_t most_depth_ = 0;
+  std::atomic<std::int64_t> seen_ = 0;  // recursive facts that rules see, of all catoms
+  std::uint64_t seed_ = 0;              // of the world
   std::uint64_t epoch_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;
   std::mutex mutex_;  // of calendar_ and rolling_ within a tick
@@ -85,6 +94,7 @@ class MeldModules final : public lattice::CodeModules {
   std::array<std::uint8_t, lattice::most_ports> port_of_{}, interface_of_{};
   bool knows_lattice_ = false;
   std::uint16_t neighbor_, vacant_, neighbor_count_, tap_, moved_, blocked_;
+  std::vector<Shown> shown_;
   std::vector<std::uint16_t> later_;                                     // predicates that hold delayed facts
   std::vector<std::uint16_t> axioms_;                                    // rules that begin everywhere
   std::vector<std::pair<std::uint32_t, std::uint16_t>> axioms_of_node_;  // sorted

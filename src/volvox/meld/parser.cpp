@@ -15,7 +15,8 @@ struct Failed {
   Error error;
 };
 
-constexpr int deepest = 200;  // of brackets within brackets
+constexpr int deepest = 200;   // of brackets within brackets
+constexpr int highest = 1000;  // of expressions
 constexpr std::size_t most_files = 1000;
 
 class Parser {
@@ -36,12 +37,12 @@ class Parser {
     source_.files.push_back(name);
     auto tokens = tokens_of(*text, number, source_);
     if (!tokens.ok()) throw Failed{tokens.error()};
-    const auto outer_tokens = std::move(tokens_);
+    auto outer_tokens = std::move(tokens_);
     const std::size_t outer_at = at_;
     tokens_ = std::move(*tokens);
     at_ = 0;
     folder_of_file(path);
-    tokens_ = outer_tokens;
+    tokens_ = std::move(outer_tokens);
     at_ = outer_at;
   }
 
@@ -371,8 +372,16 @@ class Parser {
     return Operator::no_operator;
   }
 
+  // All that walks through an expression does so by recursion, and a sum of many is as deep as it is long.
+  Expression measured(Expression e) const {
+    for (const Expression& part : e.parts) e.height = std::max(e.height, part.height + 1);
+    if (e.height > highest)
+      fail(e.place, "this expression is nested too deep", "split it, by a constant or a function");
+    return e;
+  }
+
   Expression binary(int level) {
-    if (level == 5) return operand();
+    if (level == 5) return measured(operand());
     const Deeper deeper(*this);
     Expression left = binary(level + 1);
     int length = 0;
@@ -385,7 +394,7 @@ class Parser {
       take();
       both.parts.push_back(std::move(left));
       both.parts.push_back(binary(level + 1));
-      left = std::move(both);
+      left = measured(std::move(both));
       if (level == 2) break;
     }
     if (is_sign("++")) unsupported(now().place, "joining lists");
@@ -405,7 +414,7 @@ class Parser {
     if (take_sign("~")) {
       e.kind = Expression::Kind::operation;
       e.op = Operator::negate;
-      e.parts.push_back(operand());
+      e.parts.push_back(measured(operand()));
       return e;
     }
     if (is_sign("[") || is_sign(":(")) unsupported(token.place, "a list or a struct");
@@ -415,7 +424,7 @@ class Parser {
       e.op = Operator::subtract;
       Expression zero;
       zero.place = e.place;
-      e.parts = {zero, operand()};
+      e.parts = {zero, measured(operand())};
       return e;
     }
     switch (token.kind) {

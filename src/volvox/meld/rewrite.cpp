@@ -267,12 +267,12 @@ void find_recursion(Compilation& c) {
   }
   for (std::size_t start = 0; start < n; ++start) {
     std::set<std::uint16_t> reached;
-    std::vector<std::uint16_t> todo(leads[start].begin(), leads[start].end());
-    while (!todo.empty()) {
-      const std::uint16_t p = todo.back();
-      todo.pop_back();
+    std::vector<std::uint16_t> open(leads[start].begin(), leads[start].end());
+    while (!open.empty()) {
+      const std::uint16_t p = open.back();
+      open.pop_back();
       if (!reached.insert(p).second) continue;
-      todo.insert(todo.end(), leads[p].begin(), leads[p].end());
+      open.insert(open.end(), leads[p].begin(), leads[p].end());
     }
     Predicate& p = c.program.predicates[start];
     if (reached.contains(narrow<std::uint16_t>(start)) && p.header > 0) p.recursive = true;

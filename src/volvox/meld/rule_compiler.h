@@ -33,6 +33,7 @@ class ExpressionCompiler {
   std::map<std::string, Value> variables_;
 
  private:
+  std::optional<std::pair<Register, Type>> fold(const Expression& e, Type expected);
   Value operation(const Expression& e, Type expected);
   Value comparison(const Expression& e);
   Value call(const Expression& e);
@@ -42,7 +43,8 @@ class ExpressionCompiler {
   void check_type(const Expression& e, Type found, Type expected) const;
 
   int registers_ = 1;
-  int depth_ = 0;
+  int depth_ = 0;   // of functions and constants that name others
+  int levels_ = 0;  // of what is folded
 };
 
 }  // namespace volvox::meld

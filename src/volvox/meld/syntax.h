@@ -47,6 +47,7 @@ struct Expression {
   double real = 0;
   std::string name;               // of a variable, constant or function; a text
   std::vector<Expression> parts;  // of choice: condition, value, value; of let: value, body
+  int height = 0;                 // of the tree of its parts
 };
 
 enum class Aggregate : std::uint8_t { none, min, max, sum, count, first };

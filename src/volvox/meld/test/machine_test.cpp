@@ -120,9 +120,7 @@ class Changes : public testing::TestWithParam<const char*> {};
 TEST_P(Changes, FactsAreThoseOfAFreshWorld) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     RandomStream random(seed, 0, "changes");
-    MachineOptions options;
-    options.most_depth = 16;
-    Bench bench(own(GetParam()), lattice::Kind::square, options, seed);
+    Bench bench(own(GetParam()), lattice::Kind::square, {}, seed);
     bench.box(4, 4);
     bench.start();
     for (int change = 0; change < 12; ++change) {
