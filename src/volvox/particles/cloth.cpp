@@ -51,6 +51,9 @@ Result<std::uint32_t> ParticleWorld::add_cloth(const ClothDesc& desc) {
   if (const auto sound = check(desc); !sound.ok()) return sound.error();
   const bool rope = desc.rows == 1;
   const Vec3 right = desc.along_columns / (desc.columns - 1), down = rope ? Vec3{} : desc.along_rows / (desc.rows - 1);
+  if (const auto room = check_memory(static_cast<std::size_t>(desc.columns) * desc.rows, 800 + sizeof(Vec3));
+      !room.ok())
+    return room.error();
   std::vector<Vec3> positions;
   for (int row = 0; row < desc.rows; ++row)
     for (int column = 0; column < desc.columns; ++column)
@@ -63,7 +66,7 @@ Result<std::uint32_t> ParticleWorld::add_cloth(const ClothDesc& desc) {
   const auto first = narrow<std::uint32_t>(solid_.index.size());
   const double mass = rope ? desc.density * a : desc.density * a * b;
   const double ball = mass / (4 * pi / 3 * radius * radius * radius);
-  if (const auto added = add_grains({radius, ball, desc.friction}, positions); !added.ok()) return added.error();
+  if (const auto added = add_solids({radius, ball, desc.friction}, positions, {}); !added.ok()) return added.error();
   for (std::size_t i = solid_.count - positions.size(); i < solid_.count; ++i) solid_.grain[i] = 0;
 
   const auto weave = [&](int columns, int rows, double stiffness) {

@@ -10,11 +10,10 @@
 namespace volvox::particles {
 namespace {
 
-// The kernel's radius over the spacing: about 33 neighbours. A wider one costs more than it gains (decision 0060).
-constexpr double support_over_spacing = 2.0;
 constexpr float far_away = 1e15f;
-// All particles correct at once: with the whole of what each would need alone, the shortest waves would overshoot.
-constexpr float share_of_correction = 0.5f;
+// All particles correct at once: with the whole of what each would need alone, short waves would overshoot. On a grid
+// the stiffest wave gets 3.03 times the share, and 4/3 would not be stable.
+constexpr float share_of_correction = 0.41f;
 
 struct Sums {
   float value, slopes, x, y, z;
@@ -111,7 +110,8 @@ Result<void> check(const FluidDesc& desc) {
   };
   if (!(std::isfinite(desc.spacing) && desc.spacing >= 1e-5 && desc.spacing <= 1e3))
     return bad("spacing", desc.spacing, "give it in m, from 1e-5 to 1000");
-  if (!(std::isfinite(desc.density) && desc.density > 0)) return bad("density", desc.density, "give kg/m^3, above 0");
+  if (!(desc.density >= 1e-3 && desc.density <= 1e6))
+    return bad("density", desc.density, "give kg/m^3, from 0.001 to 1e6");
   if (!(std::isfinite(desc.viscosity) && desc.viscosity >= 0))
     return bad("viscosity", desc.viscosity, "give Pa s, 0 or more (water: 1e-3)");
   if (!(std::isfinite(desc.surface_tension) && desc.surface_tension >= 0))
@@ -123,9 +123,9 @@ FluidNumbers numbers_of(const FluidDesc& desc) {
   const double dx = desc.spacing, s = support_over_spacing * dx;
   // The sum of the kernel over a cubic grid is one: the volume of a particle in the sums is that.
   double grid = 0, along = 0;
-  for (int x = -2; x <= 2; ++x) {
-    for (int y = -2; y <= 2; ++y) {
-      for (int z = -2; z <= 2; ++z) {
+  for (int x = -3; x <= 3; ++x) {
+    for (int y = -3; y <= 3; ++y) {
+      for (int z = -3; z <= 3; ++z) {
         const double q = std::sqrt(real(x * x + y * y + z * z)) / support_over_spacing, t = q < 1 ? 1 - q : 0;
         grid += t * t * t * t * (4 * q + 1);
         along += z * z * t * t * t;
@@ -146,6 +146,8 @@ FluidNumbers numbers_of(const FluidDesc& desc) {
   n.longest_diffusion = desc.viscosity > 0 ? 0.25 / (desc.viscosity / desc.density * 28 / (s * s)) : 1e300;
   // A force k r (1 - q)^3 between particles, n of them in a volume, gives the surface tension pi n^2 k s^6 / (8 * 504)
   // (Kirkwood and Buff 1949, particles taken as spread evenly).
+  n.longest_ripple =
+      desc.surface_tension > 0 ? 0.5 * std::sqrt(desc.density * dx * dx * dx / (2 * pi * desc.surface_tension)) : 1e300;
   const double per_volume = 1 / (dx * dx * dx);
   const double force = desc.surface_tension * 8 * 504 / (pi * per_volume * per_volume * s * s * s * s * s * s);
   n.cohesion = force / (desc.density * dx * dx * dx);
@@ -185,33 +187,49 @@ namespace {
 struct Density {
   float density, slopes;  // as a part of that at rest; what a correction of all but the particle itself would do
   Vector own;             // gradient by its own position
+
+  void add(const Covered& covered, float inverse_mass_ratio) {
+    density += covered.part;
+    own = own + covered.gradient;
+    slopes += inverse_mass_ratio * dot(covered.gradient, covered.gradient);
+  }
 };
 
-Density density_of(const FluidNumbers& n, const Sums& sums, const Vector& p, std::span<const std::uint32_t> solids,
-                   const SolidsView& solid, const ShapesView& shapes) {
-  Density d{n.value * (1 + sums.value), n.slope * n.slope * sums.slopes, Vector{sums.x, sums.y, sums.z} * -n.slope};
-  const auto add = [&](const Covered& covered, float inverse_mass) {
-    d.density += covered.part;
-    d.own = d.own + covered.gradient;
-    d.slopes += n.mass * inverse_mass * dot(covered.gradient, covered.gradient);
-  };
-  for (std::size_t s = 0; s < shapes.count; ++s)
-    if (near(shapes.shapes[s], p, wall_reach * n.support))
-      add(covered_by(shapes.shapes[s], p, n.support), shapes.shapes[s].inverse_mass);
-  for (const std::uint32_t j : solids)
-    add(covered_by_sphere(p - xyz(solid.at[j]), solid.radius[j].w, n.support), solid.at[j].w);
-  return d;
+std::span<const NearShape> shapes_near(const FluidNumbers& n, const Point* points, const ShapesView& shapes,
+                                       std::size_t begin, std::size_t end) {
+  return find_near({shapes.shapes, shapes.count}, {points + begin, end - begin}, wall_reach * n.support);
+}
+
+// Of all particles of a block, where `points` says that they are.
+void densities_of(const FluidNumbers& n, const Point* points, const Neighbours& fluids, const Neighbours& solids,
+                  const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end, Density* out) {
+  Sums block[block_size];
+  sum_block({&n, points, nullptr, &fluids, block, nullptr}, begin, end);
+  for (std::size_t k = 0; k < end - begin; ++k)
+    out[k] = {n.value * (1 + block[k].value), n.slope * n.slope * block[k].slopes,
+              Vector{block[k].x, block[k].y, block[k].z} * -n.slope};
+  for (const NearShape& near : shapes_near(n, points, shapes, begin, end)) {
+    const ShapeView& shape = shapes.shapes[near.shape];
+    near.for_points([&](std::size_t k) {
+      out[k].add(covered_by(shape, xyz(points[begin + k]), n.support), n.mass * shape.inverse_mass);
+    });
+  }
+  if (solids.count.empty()) return;
+  for (std::size_t i = begin; i < end; ++i)
+    for (const std::uint32_t j : solids.of(i))
+      out[i - begin].add(covered_by_sphere(xyz(points[i]) - xyz(solid.at[j]), solid.radius[j].w, n.support),
+                         n.mass * solid.at[j].w);
 }
 
 }  // namespace
 
 void find_multipliers(const FluidNumbers& n, FluidArrays& fluid, const Neighbours& fluids, const Neighbours& solids,
                       const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end) {
-  Sums block[block_size];
-  sum_block({&n, fluid.at.data(), nullptr, &fluids, block, nullptr}, begin, end);
+  Density block[block_size];
+  densities_of(n, fluid.at.data(), fluids, solids, solid, shapes, begin, end, block);
   for (std::size_t i = begin; i < end; ++i) {
-    const Vector p = xyz(fluid.at[i]);
-    const Density d = density_of(n, block[i - begin], p, solids.of(i), solid, shapes);
+    const Point& p = fluid.at[i];
+    const Density& d = block[i - begin];
     const float multiplier =
         share_of_correction * positive(d.density - 1) / (d.slopes + dot(d.own, d.own) + n.softness);
     fluid.seen[i] = {p.x, p.y, p.z, multiplier};
@@ -220,42 +238,57 @@ void find_multipliers(const FluidNumbers& n, FluidArrays& fluid, const Neighbour
 
 void find_densities(const FluidNumbers& n, const FluidArrays& fluid, const Neighbours& fluids, const Neighbours& solids,
                     const SolidsView& solid, const ShapesView& shapes, float* out, std::size_t begin, std::size_t end) {
-  Sums block[block_size];
-  sum_block({&n, fluid.position.data(), nullptr, &fluids, block, nullptr}, begin, end);
-  for (std::size_t i = begin; i < end; ++i)
-    out[i] = density_of(n, block[i - begin], xyz(fluid.position[i]), solids.of(i), solid, shapes).density;
+  Density block[block_size];
+  densities_of(n, fluid.position.data(), fluids, solids, solid, shapes, begin, end, block);
+  for (std::size_t i = begin; i < end; ++i) out[i] = block[i - begin].density;
 }
+
+namespace {
+
+// What shapes do to a block that was moved: they take part in the correction, and nothing goes into them, whatever the
+// pressure.
+void correct_at_shapes(const FluidNumbers& n, const FluidArrays& fluid, const ShapesView& shapes, std::size_t begin,
+                       std::size_t end, Vector* moved) {
+  const Point* seen = fluid.seen.data() + begin;
+  ShapePart* parts = shapes.parts + begin / block_size * shapes.count;
+  const auto near_shapes = shapes_near(n, fluid.seen.data(), shapes, begin, end);
+  const auto push = [&](std::size_t k, std::uint32_t s, const Vector& got) {
+    moved[k] = moved[k] + got;
+    give(parts[s], shapes.shapes[s], xyz(seen[k]), got * n.mass);
+  };
+  for (const NearShape& near : near_shapes) {
+    const ShapeView& shape = shapes.shapes[near.shape];
+    near.for_points([&](std::size_t k) {
+      if (seen[k].w > 0) push(k, near.shape, covered_by(shape, xyz(seen[k]), n.support).gradient * -seen[k].w);
+    });
+  }
+  for (const NearShape& near : near_shapes) {
+    near.for_points([&](std::size_t k) {
+      const Distance d = distance_to(shapes.shapes[near.shape], xyz(seen[k]) + moved[k]);
+      if (d.distance < n.floor) push(k, near.shape, d.normal * (n.floor - d.distance));
+    });
+  }
+}
+
+}  // namespace
 
 void correct_density(const FluidNumbers& n, FluidArrays& fluid, const Neighbours& fluids, const Neighbours& solids,
                      const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end) {
   Vector block[block_size];
   move_block({&n, nullptr, fluid.seen.data(), &fluids, nullptr, block}, begin, end);
   for (std::size_t i = begin; i < end; ++i) {
-    const Vector p = xyz(fluid.seen[i]);
-    const float multiplier = fluid.seen[i].w;
-    Vector moved = block[i - begin] * n.slope;
-    if (multiplier > 0) {
-      for (std::size_t s = 0; s < shapes.count; ++s) {
-        const ShapeView& shape = shapes.shapes[s];
-        if (!near(shape, p, wall_reach * n.support)) continue;
-        const Vector got = covered_by(shape, p, n.support).gradient * -multiplier;
-        moved = moved + got;
-        give(shapes.parts[begin / block_size * shapes.count + s], shape, p, got * n.mass);
-      }
-      for (const std::uint32_t j : solids.of(i))
-        moved = moved + covered_by_sphere(p - xyz(solid.at[j]), solid.radius[j].w, n.support).gradient * -multiplier;
-    }
-    // Never into a shape, whatever the pressure.
-    for (std::size_t s = 0; s < shapes.count; ++s) {
-      const ShapeView& shape = shapes.shapes[s];
-      if (!near(shape, p + moved, n.floor)) continue;
-      const Distance d = distance_to(shape, p + moved);
-      if (d.distance >= n.floor) continue;
-      const Vector got = d.normal * (n.floor - d.distance);
-      moved = moved + got;
-      give(shapes.parts[begin / block_size * shapes.count + s], shape, p, got * n.mass);
-    }
-    fluid.at[i] = {p.x + moved.x, p.y + moved.y, p.z + moved.z, 0};
+    const Point& seen = fluid.seen[i];
+    Vector& moved = block[i - begin];
+    moved = moved * n.slope;
+    if (seen.w <= 0) continue;
+    for (const std::uint32_t j : solids.of(i))
+      moved = moved + covered_by_sphere(xyz(seen) - xyz(solid.at[j]), solid.radius[j].w, n.support).gradient * -seen.w;
+  }
+  correct_at_shapes(n, fluid, shapes, begin, end, block);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Point& seen = fluid.seen[i];
+    const Vector& moved = block[i - begin];
+    fluid.at[i] = {seen.x + moved.x, seen.y + moved.y, seen.z + moved.z, 0};
     Point& move = fluid.move[i];
     move.x += moved.x, move.y += moved.y, move.z += moved.z;
   }
@@ -283,19 +316,19 @@ void diffuse_velocities(const FluidNumbers& n, const FluidArrays& fluid, const N
   if (n.viscous == 0) return;
   // A wall holds the fluid: as fluid that moves with it would, twice as strongly, because the velocity goes on falling
   // behind it. The integral of (1 - q)^3 is 1/14 of that of W, of which the wall covers a part.
-  for (std::size_t i = begin; i < end; ++i) {
-    const Vector p = xyz(fluid.position[i]);
-    for (std::size_t s = 0; s < shapes.count; ++s) {
-      const ShapeView& shape = shapes.shapes[s];
-      if (!near(shape, p, wall_reach * n.support)) continue;
+  for (const NearShape& near : shapes_near(n, fluid.position.data(), shapes, begin, end)) {
+    const ShapeView& shape = shapes.shapes[near.shape];
+    near.for_points([&](std::size_t k) {
+      const std::size_t i = begin + k;
+      const Vector p = xyz(fluid.position[i]);
       const float part = covered_by(shape, p, n.support).part;
-      if (part <= 0) continue;
+      if (part <= 0) return;
       // Of the sum over all neighbours, 28 / 40 s^2 slope; capped, so that it never overshoots.
       const float gain = smaller(2 * viscous / n.slope * 14 * n.inverse_support * n.inverse_support * part, 0.5f);
       const Vector change = (velocity_at(shape, p) - xyz(fluid.velocity[i])) * gain;
       out[i].x += change.x, out[i].y += change.y, out[i].z += change.z;
-      give(shapes.parts[begin / block_size * shapes.count + s], shape, p, change * (n.mass * dt));
-    }
+      give(shapes.parts[begin / block_size * shapes.count + near.shape], shape, p, change * (n.mass * dt));
+    });
   }
 }
 

@@ -32,7 +32,8 @@ struct FluidNumbers {
   double viscous = 0;            // 1/s: how fast a neighbour's velocity is taken over, times (1 - q)^3
   double cohesion = 0;           // 1/s^2: acceleration towards a neighbour, times (1 - q)^3 and the distance
   double pressure = 1;           // of a gradient of multipliers, what the sum over a grid of neighbours gives
-  double longest_diffusion = 0;  // s; longer steps would overshoot
+  double longest_diffusion = 0;  // s; longer steps of viscosity would overshoot
+  double longest_ripple = 0;     // s; and longer ones of surface tension (Brackbill et al. 1992)
 };
 FluidNumbers numbers_of(const FluidDesc& desc);
 

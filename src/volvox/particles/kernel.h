@@ -7,6 +7,9 @@
 
 namespace volvox::particles {
 
+// About 44 neighbours. With this support grids of all kinds have the same density, so that a grid of particles that is
+// sheared does not push back; with 2 it did, and bodies hung in the fluid (decision 0060).
+inline constexpr double support_over_spacing = 2.2;
 inline constexpr double kernel_at_zero = 21 / (2 * 3.14159265358979323846);  // W(0) s^3
 
 // W and -W' / r, both without their constant factors: multiply by kernel_at_zero / s^3, and 20 kernel_at_zero / s^5.
@@ -28,11 +31,13 @@ VOLVOX_KERNEL Number kernel_slope(const Number& q) {
 struct Behind {
   float part = 0, slope = 0;
 };
-inline constexpr float wall_reach = 0.5f;  // in supports
+inline constexpr float wall_part = 0.1582f;   // half a spacing away: the layers of the grid that are not there
+inline constexpr float wall_steep = 3.3846f;  // with this fourth power, twice the slope of these layers
+inline constexpr float wall_reach = 0.5f / static_cast<float>(support_over_spacing) + 1 / wall_steep;  // in supports
 VOLVOX_KERNEL Behind behind_wall(float d) {
   if (d >= wall_reach) return {};
-  const float t = (wall_reach - (d > 0 ? d : 0)) * 4, t3 = t * t * t;
-  return {0.1236f * t3 * t, 0.1236f * 16 * t3};
+  const float t = (wall_reach - (d > 0 ? d : 0)) * wall_steep, t3 = t * t * t;
+  return {wall_part * t3 * t, 4 * wall_steep * wall_part * t3};
 }
 
 }  // namespace volvox::particles

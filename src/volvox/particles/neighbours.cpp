@@ -14,14 +14,14 @@ constexpr double most_cells_a_point = 8, least_cells = 1 << 16;
 // What lies outside, or nowhere (NaN), is in a cell at the edge.
 std::uint32_t cell_of(const Cells& cells, const Point& p) {
   const auto along = [&](float x, int axis) {
-    const float cell = (x - cells.low[axis]) * cells.scale;
-    const auto last = cells.count[axis] - 3;
-    return !(cell > 0) ? 1 : cell >= static_cast<float>(last) ? last + 1 : static_cast<std::int32_t>(cell) + 1;
+    const float cell = (x - cells.low[axis]) * cells.scale[axis];
+    const std::int32_t before = Cells::steps[axis], last = cells.count[axis] - 2 * before - 1;
+    return !(cell > 0) ? before : cell >= to_float(last) ? last + before : static_cast<std::int32_t>(cell) + before;
   };
   return static_cast<std::uint32_t>((along(p.z, 2) * cells.count[1] + along(p.y, 1)) * cells.count[0] + along(p.x, 0));
 }
 
-// The points of the three cells along x in each of the nine rows about a cell.
+// The points of the cells along x in each of the nine rows about a cell.
 struct Rows {
   std::uint32_t begin[9], end[9];
   std::size_t total = 0;
@@ -32,8 +32,8 @@ VOLVOX_KERNEL void find_rows(const Cells& cells, const std::uint32_t* first, std
   for (std::int32_t dz = -1; dz <= 1; ++dz) {
     for (std::int32_t dy = -1; dy <= 1; ++dy, ++k) {
       const std::int64_t middle = std::int64_t{cell} + (std::int64_t{dz} * cells.count[1] + dy) * cells.count[0];
-      rows.begin[k] = first[middle - 1];
-      rows.end[k] = first[middle + 2];
+      rows.begin[k] = first[middle - Cells::steps[0]];
+      rows.end[k] = first[middle + Cells::steps[0] + 1];
       rows.total += rows.end[k] - rows.begin[k];
     }
   }
@@ -47,7 +47,32 @@ struct Search {
   std::uint32_t *first, *count;
 };
 
-// Fills `out`, which has room for all candidates, and returns how much of it.
+// Writes the numbers of the bits that are set, from `first` on, four at a time: how often the loop runs is easier to
+// foretell. Writes up to three numbers too many.
+VOLVOX_KERNEL std::size_t write_bits(std::uint64_t bits, std::uint32_t first, std::uint32_t* out) {
+  const int count = std::popcount(bits);
+  for (int k = 0; k < count; k += 4) {
+    for (int n = 0; n < 4; ++n, bits &= bits - 1)
+      out[k + n] = first + static_cast<std::uint32_t>(std::countr_zero(bits | std::uint64_t{1} << 63));
+  }
+  return static_cast<std::size_t>(count);
+}
+
+// Which of up to 64 points from `first` on are near one.
+template <bool SameReach>
+VOLVOX_KERNEL std::uint64_t near_bits(const SortedPoints& points, std::uint32_t first, std::uint32_t count,
+                                      const Lanes& x, const Lanes& y, const Lanes& z, const Lanes& reach) {
+  std::uint64_t near = 0;
+  for (std::uint32_t k = 0; k < count; k += lanes) {
+    const std::uint32_t j = first + k;
+    const Lanes dx = load(&points.x[j]) - x, dy = load(&points.y[j]) - y, dz = load(&points.z[j]) - z;
+    const Lanes far = SameReach ? reach : load(&points.reach[j]) + reach;
+    near |= std::uint64_t{bits_of(dx * dx + dy * dy + dz * dz < far * far)} << k;
+  }
+  return count < 64 ? near & ((std::uint64_t{1} << count) - 1) : near;
+}
+
+// Fills `out`, which has room for all candidates and eight more, and returns how much of it.
 VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
                     (const Search& search, std::size_t begin, std::size_t end, std::uint32_t* out),
                     (search, begin, end, out)) {
@@ -62,16 +87,15 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
       find_rows(*search.cells, whom.first.data(), cell, rows);
     }
     const Lanes x = all_lanes(who.x[i]), y = all_lanes(who.y[i]), z = all_lanes(who.z[i]);
-    const Lanes reach = all_lanes(who.reach[i] + search.skin);
+    const Lanes own = all_lanes(who.reach[i] + search.skin), both = all_lanes(whom.reach[0]) + own;
     search.first[i] = static_cast<std::uint32_t>(size);
     for (int row = 0; row < 9; ++row) {
-      for (std::uint32_t j = rows.begin[row]; j < rows.end[row]; j += lanes) {
-        const Lanes dx = load(&whom.x[j]) - x, dy = load(&whom.y[j]) - y, dz = load(&whom.z[j]) - z;
-        const Lanes far = load(&whom.reach[j]) + reach;
-        unsigned near = bits_of(dx * dx + dy * dy + dz * dz < far * far);
-        if (rows.end[row] - j < lanes) near &= (1u << (rows.end[row] - j)) - 1;
-        if (same && i - j < lanes) near &= ~(1u << (i - j));
-        for (; near != 0; near &= near - 1) out[size++] = j + static_cast<std::uint32_t>(std::countr_zero(near));
+      for (std::uint32_t j = rows.begin[row]; j < rows.end[row]; j += 64) {
+        const std::uint32_t some = std::min(64u, rows.end[row] - j);
+        std::uint64_t near = whom.same_reach ? near_bits<true>(whom, j, some, x, y, z, both)
+                                             : near_bits<false>(whom, j, some, x, y, z, own);
+        if (same && i - j < 64) near &= ~(std::uint64_t{1} << (i - j));
+        size += write_bits(near, j, out + size);
       }
     }
     while ((size - search.first[i]) % lanes != 0) out[size++] = search.nobody;
@@ -84,14 +108,16 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
 
 Cells Cells::over(const Vec3& low, const Vec3& high, double size, std::size_t points) {
   const double most = std::max(least_cells, most_cells_a_point * real(points));
-  const auto number = [&](double length) { return std::floor(length / size) + 3; };
-  while (number(high.x - low.x) * number(high.y - low.y) * number(high.z - low.z) > most) size *= 1.25;
+  const auto number = [&](int axis) {
+    return std::floor((high[axis] - low[axis]) / (size / steps[axis])) + 1 + 2 * steps[axis];
+  };
+  while (number(0) * number(1) * number(2) > most) size *= 1.25;
   Cells cells;
   for (int axis = 0; axis < 3; ++axis) {
     cells.low[axis] = to_float(low[axis]);
-    cells.count[axis] = truncated<std::int32_t>(number(high[axis] - low[axis]));
+    cells.count[axis] = truncated<std::int32_t>(number(axis));
+    cells.scale[axis] = to_float(steps[axis] / size);
   }
-  cells.scale = to_float(1 / size);
   return cells;
 }
 
@@ -114,6 +140,7 @@ void SortedPoints::sort(const Cells& cells, std::span<const Point> points, Threa
 
 void SortedPoints::fill(std::span<const Point> points, std::span<const float> reaches, ThreadPool* threads) {
   for (auto* array : {&x, &y, &z, &reach}) array->resize(count + lanes);
+  same_reach = reaches.size() == 1;
   for_blocks(threads, count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
       x[i] = points[i].x, y[i] = points[i].y, z[i] = points[i].z;
@@ -139,7 +166,7 @@ void Neighbours::find(const Cells& cells, const SortedPoints& who, const SortedP
       if (i == begin || who.cell[i] != who.cell[i - 1]) find_rows(cells, whom.first.data(), who.cell[i], rows);
       room += rows.total + lanes;
     }
-    if (scratch.size() < room) scratch.resize(room);
+    if (scratch.size() < room + lanes) scratch.resize(room + lanes);
     const std::size_t size = find_lists(search, begin, end, scratch.data());
     blocks[block].assign(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(size));
   });

@@ -35,14 +35,16 @@ void reorder(std::vector<T>& array, const std::vector<std::uint32_t>& order, std
   array.swap(sorted);
 }
 
-// Cubic cells over a box, with an empty one all around, so that nobody looks over the edge.
+// Cells over a box, with empty ones all around, so that nobody looks over the edge. Along x they are a third as long:
+// a row of them ends nearer to where the reach of a point does.
 struct Cells {
+  static constexpr std::int32_t steps[3] = {3, 1, 1};  // how many cells one looks to either side
   float low[3] = {};
-  float scale = 1;  // 1 / size of a cell
+  float scale[3] = {1, 1, 1};  // 1 / size of a cell
   std::int32_t count[3] = {1, 1, 1};
 
-  // Cells of at least `size` over all points. Where few points are scattered widely, the cells become larger, so that
-  // they need no more memory than the points do.
+  // All within `size` of a point are in the cells that it looks at. Where few points are scattered widely, the cells
+  // become larger, so that they need no more memory than the points do.
   static Cells over(const Vec3& low, const Vec3& high, double size, std::size_t points);
   std::size_t total() const { return static_cast<std::size_t>(count[0]) * count[1] * count[2]; }
 };
@@ -52,6 +54,7 @@ struct SortedPoints {
   std::vector<std::uint32_t> first;   // by cell: its first point, and one more entry
   std::vector<std::uint32_t> cell;    // by point
   std::vector<float> x, y, z, reach;  // by point, eight more than there are
+  bool same_reach = false;            // all have the first one's
   std::vector<std::uint32_t> order;   // of the last sorting: the old number of each point
   std::size_t count = 0;
 

@@ -1,5 +1,6 @@
 // What is measured, saved and kept of a world between substeps.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -37,16 +38,21 @@ std::size_t archive_count(Archive& ar, std::size_t count) {
 // The touches of the lists, by ids, so that they outlive the sorting.
 void ParticleWorld::keep_touches() {
   if (solid_.count == 0) return;
-  const auto touching = [&](std::size_t i, std::size_t k) {
-    const Touches::Block& block = touches_.blocks[i / block_size];
-    const std::size_t entry = solid_of_solid_.first[i] + k;
-    return Vector{block.x[entry], block.y[entry], block.z[entry]};
+  // Calls work(entry, k) for every entry k of the list of a solid that has a shift, in their order.
+  const auto for_touches = [&](const Touches::Block& block, std::size_t i, const auto& work) {
+    const std::size_t first = solid_of_solid_.first[i];
+    for (std::size_t k = 0; k < solid_of_solid_.count[i]; k += lanes) {
+      const Lanes x = load(&block.x[first + k]), y = load(&block.y[first + k]), z = load(&block.z[first + k]);
+      for (unsigned left = bits_of((x != 0) | (y != 0) | (z != 0)); left != 0; left &= left - 1) {
+        const std::size_t n = k + static_cast<std::size_t>(std::countr_zero(left));
+        work(first + n, n);
+      }
+    }
   };
-  const auto is_shifted = [](const Vector& v) { return v.x != 0 || v.y != 0 || v.z != 0; };
-  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
     for (std::size_t i = begin; i < end; ++i) {
       solid_.touch_count[i] = 0;
-      for (std::size_t k = 0; k < solid_of_solid_.count[i]; ++k) solid_.touch_count[i] += is_shifted(touching(i, k));
+      for_touches(touches_.blocks[b], i, [&](std::size_t, std::size_t) { ++solid_.touch_count[i]; });
     }
   });
   std::uint32_t total = 0;
@@ -56,16 +62,16 @@ void ParticleWorld::keep_touches() {
   }
   solid_.touch_id.resize(total);
   solid_.touch_shift.resize(total);
-  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
+    const Touches::Block& block = touches_.blocks[b];
     for (std::size_t i = begin; i < end; ++i) {
-      std::uint32_t entry = solid_.touch_first[i];
+      if (solid_.touch_count[i] == 0) continue;
+      std::uint32_t kept = solid_.touch_first[i];
       const auto list = solid_of_solid_.of(i);
-      for (std::size_t k = 0; k < list.size(); ++k) {
-        const Vector shift = touching(i, k);
-        if (!is_shifted(shift)) continue;
-        solid_.touch_id[entry] = solid_.id[list[k]];
-        solid_.touch_shift[entry++] = shift;
-      }
+      for_touches(block, i, [&](std::size_t entry, std::size_t k) {
+        solid_.touch_id[kept] = solid_.id[list[k]];
+        solid_.touch_shift[kept++] = {block.x[entry], block.y[entry], block.z[entry]};
+      });
     }
   });
 }
@@ -102,10 +108,11 @@ double ParticleWorld::density_error() const {
   return error / real(fluid_.count);
 }
 
-std::vector<double> ParticleWorld::pressures(double substep) const {
+std::vector<double> ParticleWorld::pressures() const {
   std::vector<double> found(fluid_.count);
+  if (last_substep_ <= 0) return found;
   for (std::size_t i = 0; i < fluid_.count; ++i)
-    found[i] = fluid_.seen[i].w * options_.fluid.density * numbers_.pressure / (substep * substep);
+    found[i] = fluid_.seen[i].w * options_.fluid.density * numbers_.pressure / (last_substep_ * last_substep_);
   return found;
 }
 
@@ -196,6 +203,7 @@ void ParticleWorld::archive(Archive& ar) {
   ar("drained", drained_), ar("torn", torn_);
   if (!ar.loading()) return;
   listed_ = false;
+  last_substep_ = 0;  // there are no pressures before the next step
   if (!ar.ok()) {
     fluid_.resize(0);
     solid_.touch_id.clear(), solid_.touch_shift.clear();

@@ -11,12 +11,12 @@
 namespace volvox::particles {
 namespace {
 
-// Lists hold for this time at most. A pair of fluid particles that comes nearer by more than the skin in it is seen
-// late, by this time at most. Solids would be thrown apart by that: their lists end when one could have crossed half
-// the skin.
-constexpr double time_of_list = 1.0 / 120;  // s
-constexpr double fluid_skin = 0.15;         // of the support
-constexpr double solid_skin = 0.3;          // of the largest radius
+// Lists of the fluid hold for this time. A pair that comes nearer by more than the skin in it is seen late, by this
+// time at most: what it lacks is the flat end of the kernel. Solids would be thrown apart by that: their lists end
+// before one has crossed half the skin.
+constexpr double time_of_list = 0.01;                        // s: two lists a tick of 1/60 s
+constexpr double fluid_skin = 0.05;                          // of the support
+constexpr double skin_of_grains = 0.6, skin_of_cloth = 1.2;  // of the largest radius; cloth has few neighbours
 
 Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
 Point narrow_point(const Vec3& v, float w) { return {to_float(v.x), to_float(v.y), to_float(v.z), w}; }
@@ -30,17 +30,6 @@ void widen(std::span<const Point> points, Vec3& low, Vec3& high) {
     low = {std::min<double>(low.x, p.x), std::min<double>(low.y, p.y), std::min<double>(low.z, p.z)};
     high = {std::max<double>(high.x, p.x), std::max<double>(high.y, p.y), std::max<double>(high.z, p.z)};
   }
-}
-
-// For how many substeps lists hold: by how fast solids move against their mean.
-int substeps_of_list(std::span<const Point> velocities, double skin, double dt) {
-  Vec3 mean;
-  for (const Point& v : velocities) mean += wide(v);
-  if (!velocities.empty()) mean = mean / real(velocities.size());
-  double fastest = 0;
-  for (const Point& v : velocities) fastest = std::max(fastest, length_squared(wide(v) - mean));
-  const double time = std::min(time_of_list, 0.5 * skin / std::max(std::sqrt(fastest), 1e-9));
-  return std::max(1, truncated(time / dt + 1e-6));
 }
 
 }  // namespace
@@ -119,12 +108,19 @@ Result<void> ParticleWorld::add_fluid_box(const Vec3& low, const Vec3& high) {
 }
 
 Result<void> ParticleWorld::add_grains(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
+  auto added = add_solids(desc, positions, velocity);
+  grains_ = grains_ || (added.ok() && !positions.empty());
+  return added;
+}
+
+Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
   const auto bad = [](const char* name, double value, const char* fix) {
     return Error(fmt::format("grains: the {} is {}", name, value), fix);
   };
   if (!(std::isfinite(desc.radius) && desc.radius >= 1e-5 && desc.radius <= 1e3))
     return bad("radius", desc.radius, "give m, from 1e-5 to 1000");
-  if (!(std::isfinite(desc.density) && desc.density > 0)) return bad("density", desc.density, "give kg/m^3, above 0");
+  if (!(desc.density >= 1e-3 && desc.density <= 1e6))
+    return bad("density", desc.density, "give kg/m^3, from 0.001 to 1e6");
   if (!(std::isfinite(desc.friction) && desc.friction >= 0)) return bad("friction", desc.friction, "give 0 or more");
   if (const auto room = check_memory(positions.size(), 800); !room.ok()) return room;
   if (const auto places = check_places(positions, velocity); !places.ok()) return places;
@@ -167,41 +163,65 @@ Result<ShapeIndex> ParticleWorld::add_shape(const ShapeDesc& desc) {
   return narrow<ShapeIndex>(shapes_.size() - 1);
 }
 
-void ParticleWorld::set_shape(ShapeIndex index, const Pose& pose, const Twist& velocity) {
-  shapes_[index].pose = pose;
-  shapes_[index].velocity = velocity;
+Result<void> ParticleWorld::set_shape(ShapeIndex index, const Pose& pose, const Twist& velocity) {
+  ShapeDesc moved = shape(index);
+  moved.pose = pose;
+  moved.velocity = velocity;
+  if (auto sound = check(moved); !sound.ok()) return sound;
+  shapes_[index] = moved;
+  return {};
 }
 
 Result<void> ParticleWorld::step(double duration) {
   if (!(std::isfinite(duration) && duration > 0)) return Error("a step must last for more than 0 s", "give it in s");
-  const double longest = std::min(options_.max_substep, numbers_.longest_diffusion);
+  const double longest = std::min({options_.max_substep, numbers_.longest_diffusion, numbers_.longest_ripple});
   if (duration / longest > 1e5)
     return Error(fmt::format("a step of {} s would take {:.0f} substeps", duration, duration / longest),
-                 "use a smaller viscosity or a larger spacing");
+                 "use a smaller viscosity or surface tension, or a larger spacing");
   const int substeps = truncated(std::ceil(duration / longest - 1e-9));
   // Thin fluids, such as water at this scale, need it once a tick.
   const int substeps_a_diffusion = numbers_.cohesion == 0 && duration <= numbers_.longest_diffusion ? substeps : 1;
   const double dt = duration / substeps;
   const float short_dt = to_float(dt);
+  last_substep_ = dt;
   for (Wrench& impulse : impulses_) impulse = {};
   if (listed_) keep_touches();
   if (auto done = drain(); !done.ok()) return done;
-  for (int substep = 0, next_list = 0; substep < substeps; ++substep) {
-    if (substep == next_list) {
+  for (int substep = 0, listed = 0; substep < substeps; ++substep) {
+    if (substep == 0 || lists_end((substep - listed) * dt, dt)) {
       if (substep > 0) keep_touches();
       sort_and_list();
-      next_list += substeps_of_list(solid_velocities(), solid_skin * largest_radius_, dt);
+      listed = substep;
     }
     carry_shapes(dt);
     if (substep % substeps_a_diffusion == 0) diffuse(short_dt * to_float(substeps_a_diffusion), short_dt);
     predict(short_dt);
-    correct_fluid(short_dt);
+    correct_fluid();
     correct_solids(short_dt);
     pull_threads(short_dt);
     finish(short_dt);
     push_shapes(dt);
   }
   return {};
+}
+
+// Whether lists of this age, in s, do not hold for another substep.
+bool ParticleWorld::lists_end(double age, double dt) {
+  if (fluid_.count > 0 && age + dt > time_of_list * (1 + 1e-6)) return true;
+  // How far a solid will have gone, against the mean of all: a heap that falls as one keeps its lists.
+  const float next = to_float(dt);
+  const Vector drift{to_float(drift_.x * (age + dt)), to_float(drift_.y * (age + dt)), to_float(drift_.z * (age + dt))};
+  strayed_.assign(blocks_of(solid_.count), 0);
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t block) {
+    float most = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Vector way = xyz(solid_.position[i]) - listed_at_[i] + xyz(solid_.velocity[i]) * next - drift;
+      most = larger(most, dot(way, way));
+    }
+    strayed_[block] = most;
+  });
+  const float half = 0.5f * solid_skin();
+  return std::any_of(strayed_.begin(), strayed_.end(), [&](float most) { return most > half * half; });
 }
 
 // What is outside goes; the others keep their order.
@@ -237,7 +257,7 @@ void ParticleWorld::sort_and_list() {
     high[axis] = clamp(high[axis], low[axis], options_.high[axis]);
   }
   const float support = numbers_.support, skin = to_float(fluid_skin * support);
-  const float near = largest_radius_ * to_float(2 + solid_skin);
+  const float near = 2 * largest_radius_ + solid_skin();
   float size = solid_.count > 0 ? near : 0;
   if (fluid_.count > 0) size = std::max(size, support + skin + (solid_.count > 0 ? largest_radius_ : 0));
   cells_ = Cells::over(low, high, std::max(size, 1e-5f) * 1.0001, fluid_.count + solid_.count);
@@ -248,19 +268,28 @@ void ParticleWorld::sort_and_list() {
   const float reach[1] = {support / 2};
   sorted_fluid_.fill(fluid_positions(), reach, threads);
   fluid_of_fluid_.find(cells_, sorted_fluid_, sorted_fluid_, skin, static_cast<std::uint32_t>(fluid_.count), threads);
-  if (solid_.count > 0) list_solids(to_float(solid_skin * largest_radius_));
+  if (solid_.count > 0) list_solids();
   listed_ = true;
+  ++lists_made_;
 }
 
-void ParticleWorld::list_solids(float skin) {
+float ParticleWorld::solid_skin() const { return largest_radius_ * to_float(grains_ ? skin_of_grains : skin_of_cloth); }
+
+void ParticleWorld::list_solids() {
   ThreadPool* threads = options_.threads;
   sorted_solid_.sort(cells_, solid_positions(), threads);
   solid_.reorder(sorted_solid_.order, threads);
   std::vector<float> radius(solid_.count);
-  for (std::size_t i = 0; i < solid_.count; ++i) radius[i] = solid_.velocity[i].w;
+  listed_at_.resize(solid_.count);
+  drift_ = {};
+  for (std::size_t i = 0; i < solid_.count; ++i) {
+    radius[i] = solid_.velocity[i].w;
+    listed_at_[i] = xyz(solid_.position[i]);
+    drift_ += wide(solid_.velocity[i]) / real(solid_.count);
+  }
   sorted_solid_.fill(solid_positions(), radius, threads);
   const auto nobody = static_cast<std::uint32_t>(solid_.count);
-  solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, skin, nobody, threads);
+  solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, solid_skin(), nobody, threads);
   restore_touches();
   for (ThreadGroup& group : groups_) find_points(group, solid_);
   if (fluid_.count == 0) {
@@ -306,7 +335,7 @@ void ParticleWorld::predict(float dt) {
   });
 }
 
-void ParticleWorld::correct_fluid(float /*dt*/) {
+void ParticleWorld::correct_fluid() {
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     find_multipliers(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), begin, end);
   });
@@ -321,7 +350,7 @@ void ParticleWorld::correct_solids(float dt) {
     if (fluid_.count > 0) push_solids(numbers_, fluid_, fluid_of_solid_, solids_view(), solid_.push.data(), begin, end);
   });
   for_blocks(options_.threads, solid_.count,
-             [&](std::size_t begin, std::size_t end, std::size_t) { apply_pushes(solid_, dt, begin, end); });
+             [&](std::size_t begin, std::size_t end, std::size_t) { apply_pushes(solid_, begin, end); });
 }
 
 void ParticleWorld::pull_threads(float dt) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "volvox/base/archive.h"
+#include "volvox/base/check.h"
 #include "volvox/base/math.h"
 #include "volvox/base/result.h"
 #include "volvox/base/thread_pool.h"
@@ -74,10 +75,11 @@ class ParticleWorld {
   void place(std::uint32_t solid, const Vec3& position);  // moves one that is pinned
   Result<ShapeIndex> add_shape(const ShapeDesc& desc);
 
-  const ShapeDesc& shape(ShapeIndex index) const { return shapes_[index]; }
-  void set_shape(ShapeIndex index, const Pose& pose, const Twist& velocity);
+  const ShapeDesc& shape(ShapeIndex index) const { return shapes_[checked(index)]; }
+  // Error: not a number; the shape stays as it was.
+  Result<void> set_shape(ShapeIndex index, const Pose& pose, const Twist& velocity);
   // What the particles gave a shape in the last step: impulse (N s) and its moment about the middle (N m s).
-  const Wrench& impulse(ShapeIndex index) const { return impulses_[index]; }
+  const Wrench& impulse(ShapeIndex index) const { return impulses_[checked(index)]; }
 
   // One tick of `duration` seconds. Error: a position is no longer a number; the world is then of no use.
   Result<void> step(double duration);
@@ -95,12 +97,13 @@ class ParticleWorld {
   // Of the fluid after the last step: the mean of how much denser than at rest particles are, as a part (those at a
   // surface, which are less dense, count as 0), and the pressure at each particle in its last substep, Pa.
   double density_error() const;
-  std::vector<double> pressures(double substep) const;  // s: how long it was
+  std::vector<double> pressures() const;
 
   std::uint64_t drained() const { return drained_; }
-  std::uint64_t torn() const { return torn_; }  // threads between two points
-  Vec3 momentum() const;                        // of the particles, kg m/s
-  double energy() const;                        // kinetic and in gravity, of the particles, J
+  std::uint64_t lists_made() const { return lists_made_; }  // of neighbours, since it was created; no part of the state
+  std::uint64_t torn() const { return torn_; }              // threads between two points
+  Vec3 momentum() const;                                    // of the particles, kg m/s
+  double energy() const;                                    // kinetic and in gravity, of the particles, J
   std::size_t memory_bytes() const;
 
   // Snapshot: the world must have been built by the same calls.
@@ -110,13 +113,19 @@ class ParticleWorld {
  private:
   explicit ParticleWorld(const WorldOptions& options);
   Result<void> check_places(std::span<const Vec3> positions, const Vec3& velocity) const;
+  Result<void> add_solids(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity);
+
+  ShapeIndex checked(ShapeIndex index) const {
+    VOLVOX_CHECK(index < shapes_.size(), "no such shape");
+    return index;
+  }
 
   // The phases of a substep, in their order.
   Result<void> drain();
   void sort_and_list();
   void diffuse(float duration, float dt);
   void predict(float dt);
-  void correct_fluid(float dt);
+  void correct_fluid();
   void correct_solids(float dt);
   void pull_threads(float dt);
   void finish(float dt);
@@ -127,7 +136,9 @@ class ParticleWorld {
   void push_shapes(double dt);
   void archive_fluid(Archive& ar);
   void archive_solids(Archive& ar);
-  void list_solids(float skin);
+  void list_solids();
+  float solid_skin() const;
+  bool lists_end(double age, double dt);
   void keep_touches();
   void restore_touches();
 
@@ -140,15 +151,21 @@ class ParticleWorld {
   std::vector<Wrench> impulses_;
   std::uint64_t drained_ = 0, torn_ = 0;
   float largest_radius_ = 0;
+  bool grains_ = false;  // there are solids that are not cloth
 
   // Working memory, which is no part of the state.
   Cells cells_;
   SortedPoints sorted_fluid_, sorted_solid_;
   Neighbours fluid_of_fluid_, solid_of_fluid_, fluid_of_solid_, solid_of_solid_;
-  Touches touches_;  // by entry of solid_of_solid_
+  std::vector<Vector> listed_at_;  // where solids were when the lists were made, and how fast their mean was
+  Vec3 drift_;
+  std::vector<float> strayed_;  // by block
+  Touches touches_;             // by entry of solid_of_solid_
   std::vector<ShapeView> views_;
   std::vector<ShapePart> partial_;  // by block and shape
   std::vector<Point> points_;
+  double last_substep_ = 0;  // s
+  std::uint64_t lists_made_ = 0;
   bool listed_ = false;  // the lists are those of the particles as they lie in memory
 };
 

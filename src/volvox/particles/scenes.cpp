@@ -29,9 +29,9 @@ using World = std::unique_ptr<ParticleWorld>;
 Result<World> dam(std::size_t n, ThreadPool& pool) {
   WorldOptions options;
   options.threads = &pool;
-  options.max_substep = 1.0 / 360;  // enough for 3 % of density
   const int side = root_of(n, 3);
   options.fluid.spacing = 1.0 / side;
+  options.max_substep = options.fluid.spacing / 8.9;  // sound at about 9 m/s: enough for 3 % of density
   auto world = ParticleWorld::create(options);
   if (!world.ok()) return world;
   ShapeDesc tank{.kind = ShapeKind::tank, .half_size = {2, 0.5, 2}};
@@ -106,12 +106,9 @@ const std::vector<Scene>& scenes() {
 
 }  // namespace
 
-const std::vector<SceneInfo>& all_scenes() {
-  static const std::vector<SceneInfo> infos = [] {
-    std::vector<SceneInfo> list;
-    for (const Scene& scene : scenes()) list.push_back(scene.info);
-    return list;
-  }();
+std::vector<SceneInfo> all_scenes() {
+  std::vector<SceneInfo> infos;
+  for (const Scene& scene : scenes()) infos.push_back(scene.info);
   return infos;
 }
 

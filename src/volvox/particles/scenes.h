@@ -13,7 +13,7 @@ struct SceneInfo {
   std::string name, description;
   std::size_t n = 0;  // particles, unless another number is asked for
 };
-const std::vector<SceneInfo>& all_scenes();
+std::vector<SceneInfo> all_scenes();
 
 struct SceneMeasure {
   std::size_t n = 0;                  // particles

@@ -17,7 +17,7 @@ Vector out_of_frame(const ShapeView& s, const Vector& v) {
   return vector_of(s.axes[0]) * v.x + vector_of(s.axes[1]) * v.y + vector_of(s.axes[2]) * v.z;
 }
 Vector to_capsule_axis(const ShapeView& s, const Vector& p) {
-  const float along = std::clamp(p.z, -s.half[2], s.half[2]);
+  const float along = std::clamp(p.z, -s.axis, s.axis);
   return {p.x, p.y, p.z - along};
 }
 
@@ -35,11 +35,42 @@ Distance box_distance(const ShapeView& s, const Vector& p) {
   return {d, out * (1 / d)};
 }
 
+VOLVOX_KERNEL Lanes size_of(const Lanes& a) { return larger(a, -a); }
+
+VOLVOX_FOR_EACH_ISA(void, find_bits,
+                    (const ShapeView& s, const Point* points, std::size_t count, float distance, NearShape& out),
+                    (s, points, count, distance, out)) {
+  for (std::size_t k = 0; k < count; k += lanes) {
+    std::uint32_t which[lanes];  // the last ones repeat the last point
+    for (std::size_t n = 0; n < lanes; ++n) which[n] = static_cast<std::uint32_t>(k + n < count ? k + n : count - 1);
+    PointLanes p;
+    gather(p, points, which);
+    const Lanes x = p.x - s.center[0], y = p.y - s.center[1], z = p.z - s.center[2];
+    const Lanes along = size_of(x * s.axes[0][0] + y * s.axes[0][1] + z * s.axes[0][2]);
+    const Lanes across = size_of(x * s.axes[1][0] + y * s.axes[1][1] + z * s.axes[1][2]);
+    const Lanes up = x * s.axes[2][0] + y * s.axes[2][1] + z * s.axes[2][2];
+    const Lanes far_along = along - s.half[0], far_across = across - s.half[1], far_up = size_of(up) - s.half[2];
+    LaneMask near;
+    switch (s.kind) {
+      case ShapeKind::plane: near = up < distance; break;
+      case ShapeKind::tank: near = (far_along > -distance) | (far_across > -distance) | (far_up > -distance); break;
+      // A sphere and a capsule are in a box with their radius as margin.
+      default: near = (far_along < distance) & (far_across < distance) & (far_up < distance);
+    }
+    std::uint64_t found = bits_of(near);
+    if (count - k < lanes) found &= (1u << (count - k)) - 1;
+    out.bits[k / 64] |= found << k % 64;
+  }
+}
+
 }  // namespace
 
 Result<void> check(const ShapeDesc& desc) {
   const auto bad = [](const char* what, const char* fix) { return Error(fmt::format("shape: {}", what), fix); };
   if (!finite(desc.pose) || !finite(desc.velocity)) return bad("its pose or velocity is not a number", "set both");
+  const Quat& r = desc.pose.rotation;
+  if (std::fabs(r.w * r.w + r.x * r.x + r.y * r.y + r.z * r.z - 1) > 1e-3)
+    return bad("its rotation is no unit quaternion", "normalise it");
   const bool box = desc.kind == ShapeKind::box || desc.kind == ShapeKind::tank;
   const auto& h = desc.half_size;
   if (box && !(finite(h) && h.x > 0 && h.y > 0 && h.z > 0))
@@ -82,7 +113,12 @@ ShapeView view_of(const ShapeDesc& desc) {
     view.half[i] = to_float(desc.half_size[i]);
     for (int k = 0; k < 3; ++k) view.axes[k][i] = to_float(axes[k][i]);
   }
-  if (desc.kind == ShapeKind::capsule) view.half[2] = to_float(desc.half_length);
+  // Of a sphere and a capsule, the box around them.
+  if (desc.kind == ShapeKind::sphere || desc.kind == ShapeKind::capsule) {
+    for (float& half : view.half) half = view.radius;
+    view.axis = desc.kind == ShapeKind::capsule ? to_float(desc.half_length) : 0;
+    view.half[2] += view.axis;
+  }
   return view;
 }
 
@@ -102,18 +138,24 @@ Distance distance_to(const ShapeView& s, const Vector& point) {
   return found;
 }
 
-bool near(const ShapeView& s, const Vector& point, float distance) {
-  const Vector p = into_frame(s, point);
-  const float x = std::fabs(p.x), y = std::fabs(p.y), z = std::fabs(p.z);
-  switch (s.kind) {
-    case ShapeKind::plane: return p.z < distance;
-    case ShapeKind::tank: return s.half[0] - x < distance || s.half[1] - y < distance || s.half[2] - z < distance;
-    case ShapeKind::box: return x - s.half[0] < distance && y - s.half[1] < distance && z - s.half[2] < distance;
-    default: {
-      const float r = s.radius + distance;
-      return x < r && y < r && z < r + s.half[2] * (s.kind == ShapeKind::capsule);
-    }
+std::span<const NearShape> find_near(std::span<const ShapeView> shapes, std::span<const Point> points, float distance) {
+  thread_local std::vector<NearShape> found;
+  found.clear();
+  if (points.empty()) return {};
+  Vector low = xyz(points[0]), high = low;
+  for (const Point& p : points) {
+    low = {smaller(low.x, p.x), smaller(low.y, p.y), smaller(low.z, p.z)};
+    high = {larger(high.x, p.x), larger(high.y, p.y), larger(high.z, p.z)};
   }
+  const Vector middle = (low + high) * 0.5f;
+  const float reach = 0.5001f * length(high - low) + distance;  // a little more than rounding takes
+  for (std::uint32_t s = 0; s < shapes.size(); ++s) {
+    if (distance_to(shapes[s], middle).distance > reach) continue;
+    NearShape near{s};
+    find_bits(shapes[s], points.data(), points.size(), distance, near);
+    if ((near.bits[0] | near.bits[1]) != 0) found.push_back(near);
+  }
+  return found;
 }
 
 Covered covered_by(const ShapeView& s, const Vector& point, float support) {

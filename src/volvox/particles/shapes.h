@@ -2,6 +2,11 @@
 // distances and with what they add to the density of a fluid particle. SI units, world axes.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "volvox/base/math.h"
 #include "volvox/base/result.h"
 #include "volvox/particles/kernel.h"
@@ -31,8 +36,9 @@ double volume(const ShapeDesc& desc);  // of box, sphere and capsule
 struct ShapeView {
   ShapeKind kind = ShapeKind::plane;
   float center[3] = {}, axes[3][3] = {};  // axes[k]: the k-th axis of its frame
-  float half[3] = {};                     // a capsule: half[2] is that of its axis
-  float radius = 0, friction = 0;
+  float half[3] = {};                     // of a sphere and a capsule: of the box around them
+  float radius = 0, axis = 0;             // axis: half the length of a capsule's
+  float friction = 0;
   float velocity[3] = {}, spin[3] = {};
   float inverse_mass = 0;
 };
@@ -65,8 +71,23 @@ struct Covered {
   Vector gradient;
 };
 Covered covered_by(const ShapeView& shape, const Vector& point, float support);
-// False: certainly nothing of it is within this distance.
-bool near(const ShapeView& shape, const Vector& point, float distance);
+// A shape that may be near some points of a block.
+struct NearShape {
+  std::uint32_t shape = 0;
+  std::uint64_t bits[2] = {};  // bit k of both: not set, points[k] is certainly farther away
+
+  bool has(std::size_t k) const { return (bits[k / 64] >> k % 64 & 1) != 0; }
+  // Calls work(k) for the points that may be near, in their order.
+  template <class Work>
+  void for_points(const Work& work) const {
+    for (std::size_t word = 0; word < 2; ++word)
+      for (std::uint64_t left = bits[word]; left != 0; left &= left - 1)
+        work(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+  }
+};
+// All that may be within this distance of some of the points, 128 at most. The span holds until the next call in this
+// thread.
+std::span<const NearShape> find_near(std::span<const ShapeView> shapes, std::span<const Point> points, float distance);
 
 inline Vector velocity_at(const ShapeView& shape, const Vector& point) {
   return vector_of(shape.velocity) + cross(vector_of(shape.spin), point - vector_of(shape.center));

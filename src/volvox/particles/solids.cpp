@@ -124,6 +124,16 @@ void forget(std::array<ShapeTouch, shape_touches>& touches, std::uint32_t shape)
     if (touch.shape == shape) touch = {};
 }
 
+// Touches of shapes that are not near any longer.
+void forget_far(std::array<ShapeTouch, shape_touches>& touches, std::span<const NearShape> near_shapes, std::size_t k) {
+  for (ShapeTouch& touch : touches) {
+    if (touch.shape == no_shape) continue;
+    const auto near = std::find_if(near_shapes.begin(), near_shapes.end(),
+                                   [&](const NearShape& n) { return n.shape == touch.shape; });
+    if (near == near_shapes.end() || !near->has(k)) touch = {};
+  }
+}
+
 // A grain that rolls is braked towards what it touches, and stops if the torque that would take is small.
 void brake(Point& spin, const Vector& others, float load, float radius, float inverse_mass, float rolling, float dt) {
   if (load <= 0) return;
@@ -171,7 +181,7 @@ void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches
               begin, end);
 }
 
-void apply_pushes(SolidArrays& solid, float /*dt*/, std::size_t begin, std::size_t end) {
+void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
     const Point push = solid.push[i], turn = solid.turn[i];
     Point &at = solid.at[i], &move = solid.move[i], &spin = solid.spin[i];
@@ -183,6 +193,11 @@ void apply_pushes(SolidArrays& solid, float /*dt*/, std::size_t begin, std::size
 
 void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, std::size_t begin,
                   std::size_t end) {
+  float largest = 0;
+  for (std::size_t i = begin; i < end; ++i) largest = larger(largest, solid.move[i].w);
+  // Whatever the other shapes do to one, it comes no nearer to the next than another radius.
+  const auto near_shapes =
+      find_near({shapes.shapes, shapes.count}, {solid.at.data() + begin, end - begin}, 2 * largest);
   for (std::size_t i = begin; i < end; ++i) {
     Point &at = solid.at[i], &move = solid.move[i], &spin = solid.spin[i];
     if (at.w == 0) continue;
@@ -191,9 +206,12 @@ void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, f
     Vector others = solid.other_spin[i];
     Holding holding[shape_touches];
     int holdings = 0;
-    for (std::uint32_t s = 0; s < shapes.count; ++s) {
+    forget_far(solid.on_shapes[i], near_shapes, i - begin);
+    for (const NearShape& near : near_shapes) {
+      if (!near.has(i - begin)) continue;
+      const std::uint32_t s = near.shape;
       const ShapeView& shape = shapes.shapes[s];
-      const Distance d = near(shape, xyz(at), radius) ? distance_to(shape, xyz(at)) : Distance{radius, {}};
+      const Distance d = distance_to(shape, xyz(at));
       const float overlap = radius - d.distance;
       if (overlap <= 0) {
         forget(solid.on_shapes[i], s);

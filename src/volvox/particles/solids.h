@@ -54,7 +54,7 @@ struct Touches {
 void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
                   std::size_t end);
 // Applies them.
-void apply_pushes(SolidArrays& solid, float dt, std::size_t begin, std::size_t end);
+void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end);
 // Contacts with shapes, rolling resistance.
 void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, std::size_t begin,
                   std::size_t end);

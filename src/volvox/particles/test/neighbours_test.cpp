@@ -44,17 +44,52 @@ TEST(Neighbours, AreThoseOfASearchThroughAll) {
   }
 }
 
+// The sum over a grid, whose points are moved by `shape`; all grids here have a point a cubic spacing.
+template <class Shape>
+double density_of_grid(const Shape& shape) {
+  double sum = 0;
+  for (int x = -6; x <= 6; ++x)
+    for (int y = -6; y <= 6; ++y)
+      for (int z = -6; z <= 6; ++z)
+        sum += kernel_value(static_cast<float>(length(shape(Vec3(x, y, z))) / support_over_spacing));
+  return sum;
+}
+
+// What a grid of another shape has more, the fluid takes as compression: it would resist shearing as a solid does.
+TEST(Kernel, GridsOfAllShapesHaveTheSameDensity) {
+  const double cubic = density_of_grid([](const Vec3& p) { return p; });
+  const auto ratio = [&](const auto& shape) { return density_of_grid(shape) / cubic; };
+  EXPECT_NEAR(ratio([](const Vec3& p) { return Vec3{p.x + 0.25 * p.z, p.y, p.z}; }), 1, 0.002);
+  EXPECT_NEAR(ratio([](const Vec3& p) { return Vec3{p.x + 0.5 * p.z, p.y + 0.5 * p.z, p.z}; }), 1, 0.002);
+  EXPECT_NEAR(ratio([](const Vec3& p) { return Vec3{p.x * 1.1, p.y * 1.1, p.z / 1.21}; }), 1, 0.002);
+  EXPECT_NEAR(ratio([](const Vec3& p) {
+                return Vec3{p.y + p.z, p.x + p.z, p.x + p.y} * std::cbrt(0.5);  // face-centred
+              }),
+              1, 0.002);
+}
+
 TEST(Kernel, AWallHasTheDensityOfTheGridThatIsNotThere) {
-  // A particle half a spacing from the wall lacks the layer behind it: one neighbour at 1 spacing, four at sqrt 2, four
-  // at sqrt 3; the support is two spacings.
-  const auto value = [](double squared) { return kernel_value(static_cast<float>(std::sqrt(squared) / 2)); };
-  const float all = 1 + 6 * value(1) + 12 * value(2) + 8 * value(3), layer = value(1) + 4 * value(2) + 4 * value(3);
-  EXPECT_NEAR(behind_wall(0.25f).part, layer / all, 1e-4);
+  // A particle half a spacing from the wall lacks the layers behind it, and needs twice their slope, because a wall has
+  // no pressure of its own.
+  double layers = 0, slope = 0;
+  for (int x = -2; x <= 2; ++x) {
+    for (int y = -2; y <= 2; ++y) {
+      for (int z = 1; z <= 2; ++z) {
+        const auto q = static_cast<float>(std::sqrt(x * x + y * y + z * z) / support_over_spacing);
+        layers += kernel_value(q);
+        slope += 20.0 * z * kernel_slope(q) / support_over_spacing;
+      }
+    }
+  }
+  const double all = density_of_grid([](const Vec3& p) { return p; });
+  const float half = 0.5f / static_cast<float>(support_over_spacing);
+  EXPECT_NEAR(behind_wall(half).part, layers / all, 1e-4);
+  EXPECT_NEAR(behind_wall(half).slope, 2 * slope / all, 1e-3);
   for (const float d : {0.05f, 0.2f, 0.4f}) {
     const float step = 1e-3f;
     EXPECT_NEAR(behind_wall(d).slope, (behind_wall(d - step).part - behind_wall(d + step).part) / (2 * step), 1e-2);
   }
-  EXPECT_EQ(behind_wall(0.5f).part, 0);
+  EXPECT_EQ(behind_wall(wall_reach).part, 0);
   EXPECT_EQ(behind_wall(-1).part, behind_wall(0).part);
 }
 

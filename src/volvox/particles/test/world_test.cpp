@@ -114,10 +114,44 @@ TEST(ParticleWorld, RefusesBadNumbers) {
   EXPECT_FALSE(world->add_cloth({.columns = 100, .rows = 100, .thickness = 0.1}).ok());
   EXPECT_FALSE(world->add_shape({.kind = ShapeKind::sphere}).ok());
   EXPECT_FALSE(world->add_shape({.kind = ShapeKind::box, .half_size = {1, 1, nan}}).ok());
+  // As floats, these masses would be 0 or infinite: pinned, or not a number.
+  EXPECT_FALSE(world->add_grains({.radius = 1e-5, .density = 1e-30}, here).ok());
+  EXPECT_FALSE(world->add_grains({.radius = 1e3, .density = 1e38}, here).ok());
+  EXPECT_FALSE(ParticleWorld::create({.fluid = {.density = 1e-40}}).ok());
+  ShapeDesc crooked;
+  crooked.pose.rotation = {0, 0, 0, 0};
+  EXPECT_FALSE(world->add_shape(crooked).ok());
+  const ShapeIndex plane = *world->add_shape({});
+  EXPECT_FALSE(world->set_shape(plane, {{nan, 0, 0}, {}}, {}).ok());
+  EXPECT_EQ(world->shape(plane).pose.position.x, 0);
   EXPECT_FALSE(world->step(0).ok());
   EXPECT_FALSE(world->step(nan).ok());
   EXPECT_TRUE(world->step(tick).ok());  // of nothing
   EXPECT_EQ(world->fluid_positions().size() + world->solid_positions().size(), 0u);
+}
+
+// Tension that substeps cannot follow is refused, as viscosity is.
+TEST(ParticleWorld, RefusesTensionThatItCannotFollow) {
+  const auto world = make_world({.fluid = {.surface_tension = 1e12}});
+  ASSERT_TRUE(world->add_fluid_box({0, 0, 0}, {0.1, 0.1, 0.1}).ok());
+  EXPECT_FALSE(world->step(tick).ok());
+}
+
+// Searching for neighbours takes longer than all else: no oftener than needed.
+TEST(ParticleWorld, MakesListsOfNeighboursAsRarelyAsItMay) {
+  const auto fluid = make_world({.fluid = {.spacing = 0.05}});
+  ASSERT_TRUE(fluid->add_fluid_box({0, 0, 0}, {0.3, 0.3, 0.3}).ok());
+  run(*fluid, 10 * tick);
+  EXPECT_EQ(fluid->lists_made(), 20u);  // two a tick
+  // Grains at rest, and grains that fall as one, are listed once a tick; one that flies past the others ends the lists.
+  const std::vector<Vec3> places = {{0, 0, 0.01}, {0.03, 0, 0.01}, {0, 0.03, 0.01}}, high = {{0, 0, 1}};
+  const auto grains = make_world({});
+  ASSERT_TRUE(grains->add_grains({0.01}, places, {0, 0, -3}).ok());
+  run(*grains, 10 * tick);
+  EXPECT_EQ(grains->lists_made(), 10u);
+  ASSERT_TRUE(grains->add_grains({0.01}, high, {0, 0, -10}).ok());
+  run(*grains, tick);
+  EXPECT_GT(grains->lists_made(), 12u);
 }
 
 TEST(ParticleWorld, SaysThatMemoryLacks) {
