@@ -412,3 +412,53 @@ test("the lines on the ground are whole under SwiftShader", async (context) => {
     assert.equal(await volvox.end(), 0);
   }
 });
+
+test("a cloud of catoms: its state, colours by a value, a cut, and taps", async () => {
+  writeFileSync(join(folder, "tap.meld"), "type distance(node, min int).\ntype taps(node, int).\nnode2int(A) = 0 -o !distance(A, 0).\n" +
+    "!distance(A, N), !neighbor(A, B, _) -o !distance(B, N + 1).\ntap(A) -o !taps(A, 7), !setColor(A, 255, 0, 0).\n");
+  const volvox = await serve("run", "tap.meld", "--cells", "8x8x8", "--view", "--duration", "60");
+  const page = await open(volvox.address);
+  await waitFor(page, () => window.volvox.stage.cloud.count === 512);
+  assert.equal(await page.evaluate(() => window.volvox.stage.cloud.shown()), 512 - 216);  // the inside is not drawn
+  await page.selectOption("#cut", "0");
+  await waitFor(page, () => window.volvox.stage.cloud.shown() > 0 && window.volvox.stage.cloud.shown() < 296);
+  const cut = await page.evaluate(() => window.volvox.stage.cloud.shown());
+  assert.equal(cut, 4 * 28 + 2 * 36);  // four layers of eight: their borders, one end, and the layer at the cut
+  await page.selectOption("#cut", "-1");
+  await page.selectOption("#color-by", "distance");
+  await waitFor(page, () => !document.querySelector("#color-legend").hidden && document.querySelector("#color-legend").textContent.includes("21"));
+  await waitFor(page, () => window.volvox.stage.cloud.color(511) === "#fde725" && window.volvox.stage.cloud.color(0) === "#440154");
+  await page.selectOption("#color-by", "");
+  // The middle of the picture is the corner of the cube that is nearest to the eye, about.
+  const { x, y } = await page.evaluate(() => {
+    const { stage, THREE } = window.volvox, at = stage.cloud.place(511, new THREE.Vector3()).project(stage.camera), canvas = document.querySelector("#stage");
+    return { x: ((at.x + 1) / 2) * canvas.clientWidth, y: ((1 - at.y) / 2) * canvas.clientHeight };
+  });
+  await page.mouse.click(x, y);
+  await page.waitForSelector("#item table tr", patience);
+  await waitFor(page, () => /distance\(\d+\)/.test(document.querySelector("#item").textContent));
+  await page.click("#tap");
+  await waitFor(page, () => document.querySelector("#item").textContent.includes("taps(7)"));
+  const item = await page.evaluate(() => window.volvox.stage.pickedItem);
+  await waitFor(page, (i) => window.volvox.stage.cloud.color(i) === "#ff0000", item);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+  await volvox.end();
+});
+
+test("catoms of a recording are shown as they were", async () => {
+  execFileSync(process.env.VOLVOX, ["run", "dprsim/flood", "--set", "side=8", "--set", "filled=1", "--duration", "0.5", "--record", "--quiet", "--out", join(folder, "flooded")], { cwd: folder });
+  const volvox = await serve("replay", join(folder, "flooded"));
+  const page = await open(volvox.address);
+  await waitFor(page, () => window.volvox.stage.cloud.count === 512);
+  const at = async (wanted) => {
+    await page.evaluate((t) => { window.volvox.connection.send({ type: "pause" }); window.volvox.connection.send({ type: "seek", tick: t }); }, wanted);
+    await waitFor(page, (t) => window.volvox.stage.currentFrame().tick === t, wanted);
+    return page.evaluate(() => { const { cloud } = window.volvox.stage; return new Set(Array.from({ length: 512 }, (_, i) => cloud.color(i))).size; });
+  };
+  const late = await at(20), early = await at(2);
+  assert.ok(late > 10 && early === 3, `${late} and ${early} colours`);  // grey, the source and its neighbours
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+  await volvox.end();
+});

@@ -38,6 +38,9 @@ export function loadColor(load: number, out: THREE.Color) {
 export const UNLOADED = new THREE.Color().setRGB(205 / 255, 208 / 255, 212 / 255, THREE.SRGBColorSpace);  // nothing docked
 export const loadGradient = () => `linear-gradient(to right, ${LOADS.map((color) => "#" + color.getHexString()).join(", ")})`;
 
+// The colours of sim/cloud.cpp.
+export const rampGradient = () => "linear-gradient(to right, rgb(68,1,84), rgb(59,82,139), rgb(33,145,140), rgb(94,201,98), rgb(253,231,37))";
+
 export function dockColor(gender: number, flags: number, out: THREE.Color) {
   if (flags & DOCK.broken) return out.set(0xd42a20);
   if (flags & DOCK.engaged) return out.set(0x2f9e44);

@@ -2,7 +2,7 @@
 import "./style.css";
 import { Plot, short } from "./plot";
 import { Connection, type Hello, type ModuleInfo, type State } from "./protocol";
-import { loadGradient } from "./look";
+import { loadGradient, rampGradient } from "./look";
 import { Stage } from "./stage";
 import * as THREE from "three";
 
@@ -25,11 +25,19 @@ const connection = new Connection({
     else if (message.type === "module") showModule(message);
     else if (message.type === "log") { addLog(message.time, message.module, message.text); requestAnimationFrame(drawMarks); }
     else if (message.type === "metrics") addMetrics(message.points);
+    else if (message.type === "item") showItem(message);
+    else if (message.type === "colors") showColors(message.value, message.least ?? 0, message.most ?? 0);
     else if (message.type === "error") say(message.text, true);
   },
   tree(tree) {
     things = tree.info.things;
     stage.load(tree);
+    watchedItem = -1;
+    showCloud();
+  },
+  cloud(news) {
+    stage.updateCloud(news);
+    sayCloud();
   },
   frame(frame) {
     stage.update(frame);
@@ -39,6 +47,7 @@ const connection = new Connection({
   },
   connected(yes, why) {
     say(yes ? "connected" : `not connected${why ? ": " + why : ""}; trying again …`, !yes);
+    if (yes && watchedItem >= 0) connection.send({ type: "watch", module: "", item: watchedItem });
     if (yes && watched) connection.send({ type: "watch", module: watched });
     if (yes && stage.show.rays) connection.send({ type: "rays", on: true });
   },
@@ -189,6 +198,95 @@ function watch(placement: number) {
   if (!name) { $("module").hidden = true; shape = ""; }
   else showSide(true);
   connection.send({ type: "watch", module: name });
+}
+
+// --- The cloud: what an experiment simulates beside modules, such as catoms --------------------------------
+let watchedItem = -1;
+
+function sayCloud() {
+  const { info, count } = stage.cloud, total = $("cloud").querySelector("h2");
+  if (info && total) total.textContent = `${count.toLocaleString("en")} ${info.noun}${count === 1 ? "" : "s"}`;
+  const slider = $<HTMLInputElement>("cut-at");
+  if (slider) setCutRange();
+}
+
+function setCutRange() {
+  const axis = Number($<HTMLSelectElement>("cut").value), slider = $<HTMLInputElement>("cut-at"), { bounds } = stage.cloud;
+  slider.disabled = axis < 0;
+  if (axis < 0 || bounds.isEmpty()) return;
+  slider.min = String(bounds.min.getComponent(axis));
+  slider.max = String(bounds.max.getComponent(axis));
+  slider.step = String((Number(slider.max) - Number(slider.min)) / 1000 || 1);
+}
+
+function showCloud() {
+  const section = $("cloud"), { info } = stage.cloud;
+  section.replaceChildren();
+  section.hidden = !info;
+  if (!info) return;
+  section.append(document.createElement("h2"));
+  const choice = (id: string, text: string, options: [string, string][], change: (value: string) => void) => {
+    const label = document.createElement("label"), select = Object.assign(document.createElement("select"), { id });
+    for (const [name, value] of options) select.add(new Option(name, value));
+    select.onchange = () => change(select.value);
+    label.append(text, select);
+    section.append(label);
+  };
+  if (hello?.mode === "run" && info.values.length > 0)
+    choice("color-by", "Colour by", [["its own colour", ""], ...info.values.map((v): [string, string] => [v, v])], (value) => connection.send({ type: "color", value }));
+  const legend = Object.assign(document.createElement("p"), { id: "color-legend", hidden: true });
+  section.append(legend);
+  choice("cut", "Cut open", [["nowhere", "-1"], ["across x", "0"], ["across y", "1"], ["across z", "2"]], (value) => {
+    setCutRange();
+    const axis = Number(value), slider = $<HTMLInputElement>("cut-at");
+    slider.value = String((Number(slider.min) + Number(slider.max)) / 2);
+    stage.cut(axis < 0 ? null : { axis, at: Number(slider.value) });
+  });
+  const label = document.createElement("label"), slider = Object.assign(document.createElement("input"), { type: "range", id: "cut-at", disabled: true });
+  slider.oninput = () => stage.cut({ axis: Number($<HTMLSelectElement>("cut").value), at: Number(slider.value) });
+  label.append("at", slider);
+  section.append(label, Object.assign(document.createElement("div"), { id: "item" }));
+  sayCloud();
+}
+
+function showColors(value: string, least: number, most: number) {
+  const legend = $("color-legend");
+  if (!legend) return;
+  legend.hidden = value === "";
+  const ramp = document.createElement("i");
+  ramp.style.background = rampGradient();
+  legend.replaceChildren(`${short(least)} `, ramp, ` ${short(most)}`);
+}
+
+function watchItem(item: number) {
+  watchedItem = item;
+  stage.pickedItem = item;
+  stage.redraw();
+  connection.send({ type: "watch", module: "", item });
+  const panel = $("item");
+  if (panel) panel.replaceChildren();
+  if (item >= 0) { showSide(true); showItem({ type: "item", item, state: hello?.mode === "replay" ? ["its state was not recorded"] : [] }); }
+}
+
+function showItem(message: { type: "item"; item: number; state: string[] }) {
+  const panel = $("item"), { info } = stage.cloud, place = stage.cloud.place(message.item);
+  if (message.item !== watchedItem || !panel || !info) return;
+  if (panel.dataset.item !== String(message.item) || panel.childElementCount === 0) {
+    panel.dataset.item = String(message.item);
+    const head = Object.assign(document.createElement("h3"), { textContent: `${info.noun} ${message.item}` });
+    const close = Object.assign(document.createElement("button"), { textContent: "Close" });
+    close.onclick = () => watchItem(-1);
+    head.append(" ", close);
+    if (info.tap && hello?.mode === "run") {
+      const tap = Object.assign(document.createElement("button"), { id: "tap", textContent: "Tap" });
+      tap.onclick = () => connection.send({ type: "input", kind: "tap", value: watchedItem });
+      head.append(" ", tap);
+    }
+    panel.replaceChildren(head, document.createElement("table"));
+  }
+  const table = panel.querySelector("table")!;
+  table.replaceChildren();
+  for (const line of [place ? `at ${place.toArray().map((x) => short(x)).join(", ")} m` : "it is gone", ...message.state]) table.insertRow().insertCell().textContent = line;
 }
 
 // --- Plots, parameters, log -------------------------------------------------------------------------
@@ -423,7 +521,7 @@ const KEYS: [key: string, shown: string, does: string, action: () => void][] = [
   ["s", "S", "side panel", () => $("panel").click()],
   ["d", "D", "dark or light", switchTheme],
   ["?", "?", "this help", showHelp],
-  ["Escape", "Esc", "select nothing", () => watch(-1)],
+  ["Escape", "Esc", "select nothing", () => { watch(-1); if (stage.cloud.info) watchItem(-1); }],
 ];
 const MOUSE = [["Click", "select a module"], ["Drag", "turn the view"], ["Right drag", "move the view"], ["Wheel", "zoom"]];
 for (const [shown, does] of [...KEYS.map(([, shown, does]) => [shown, does]), ...MOUSE]) {
@@ -455,7 +553,9 @@ let pressed: [number, number] = [0, 0];
 $("stage").addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
 $("stage").addEventListener("pointerup", (event) => {
   if (Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // the mouse was dragged, which orbits the camera
-  watch(stage.pick(event.offsetX, event.offsetY));
+  const module = stage.pick(event.offsetX, event.offsetY);
+  watch(module);
+  if (stage.cloud.info) watchItem(module >= 0 ? -1 : stage.pickItem(event.offsetX, event.offsetY));
 });
 
 // For tests in a browser.

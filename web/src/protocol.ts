@@ -12,7 +12,13 @@ export interface RenderTreeInfo {
   docks: DockInfo[];
   things: Thing[];
   grounds: { pose: number[]; color: number[] }[];
+  cloud?: CloudInfo;
 }
+// What the experiment simulates beside modules: `noun` names one of them, `values` are numbers of its program.
+export interface CloudInfo { mesh: number; noun: string; size: [number, number, number]; values: string[]; tap: boolean }
+// What has changed since the message before: 16 bytes for each: three floats, colour and how it is shown.
+export interface CloudNews { items: number; changed: Uint32Array; floats: Float32Array; bytes: Uint8Array }
+
 export interface RenderTree { info: RenderTreeInfo; buffers: ArrayBuffer; base: number }
 
 export interface Frame {
@@ -50,20 +56,27 @@ export interface ModuleInfo {
   docks: { name: string; enabled: boolean; broken: boolean; state: string; partner: string; load: number }[];
   parameters: Record<string, string>;
 }
+export interface ItemInfo { type: "item"; item: number; state: string[] }
 export type TextMessage = Hello | State | ModuleInfo
   | { type: "log"; time: number; module: string; text: string }
   | { type: "metrics"; points: number[][] }
+  | ItemInfo
+  | { type: "colors"; value: string; least?: number; most?: number }
   | { type: "error"; text: string };
 
 const tag = (view: DataView) => String.fromCharCode(view.getUint8(0), view.getUint8(1), view.getUint8(2), view.getUint8(3));
 
-export function decode(buffer: ArrayBuffer): { tree: RenderTree } | { frame: Frame } | null {
+export function decode(buffer: ArrayBuffer): { tree: RenderTree } | { frame: Frame } | { cloud: CloudNews } | null {
   const view = new DataView(buffer);
   if (buffer.byteLength < 8) return null;
   if (tag(view) === "VXS1") {
     const length = view.getUint32(4, true);
     const info = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length))) as RenderTreeInfo;
     return { tree: { info, buffers: buffer, base: Math.ceil((8 + length) / 4) * 4 } };
+  }
+  if (tag(view) === "VXC1") {
+    const changed = view.getUint32(8, true), at = 12 + changed * 4;
+    return { cloud: { items: view.getUint32(4, true), changed: new Uint32Array(buffer, 12, changed), floats: new Float32Array(buffer, at, changed * 4), bytes: new Uint8Array(buffer, at, changed * 16) } };
   }
   if (tag(view) !== "VXF1") return null;
   const [links, docks, rays, messages, colors] = [4, 8, 12, 16, 20].map((at) => view.getUint32(at, true));
@@ -93,7 +106,7 @@ export class Connection {
   connected = false;
 
   constructor(
-    private readonly on: { text(message: TextMessage): void; tree(tree: RenderTree): void; frame(frame: Frame): void; connected(yes: boolean, why: string): void },
+    private readonly on: { text(message: TextMessage): void; tree(tree: RenderTree): void; frame(frame: Frame): void; cloud(news: CloudNews): void; connected(yes: boolean, why: string): void },
   ) { this.open(); }
 
   private open() {
@@ -107,6 +120,7 @@ export class Connection {
       if (typeof event.data === "string") return this.on.text(JSON.parse(event.data) as TextMessage);
       const decoded = decode(event.data as ArrayBuffer);
       if (decoded && "tree" in decoded) this.on.tree(decoded.tree);
+      else if (decoded && "cloud" in decoded) this.on.cloud(decoded.cloud);
       else if (decoded) this.on.frame(decoded.frame);
     };
     socket.onclose = (event) => {

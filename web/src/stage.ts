@@ -1,8 +1,9 @@
 // What is seen: instanced links and docks, ground, rays, trails, messages; an orbiting camera. Lengths in m, world frame.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { CloudView, type Cut } from "./cloud";
 import { THEMES, UNLOADED, circles, dockColor, gridLines, loadColor } from "./look";
-import { DOCK, type Frame, type RenderTree } from "./protocol";
+import { DOCK, type CloudNews, type Frame, type RenderTree } from "./protocol";
 
 // The smallest size of a link, relative to the picture's height, for each level of detail.
 const LEVEL_SIZES = [0.12, 0.05, 0.022, 0.012];
@@ -29,7 +30,9 @@ export class Stage {
   readonly controls: OrbitControls;
   readonly scene = new THREE.Scene();
   show = { docks: true, loads: false, rays: false, trails: false, messages: true, labels: false };
+  readonly cloud = new CloudView();
   picked = -1;       // a placement
+  pickedItem = -1;   // or an item of the cloud
   follow = false;
   frames = 0;        // drawn so far, for tests and for measuring
   private data: RenderTree | null = null;
@@ -75,7 +78,7 @@ export class Stage {
     this.sun = new THREE.DirectionalLight(0xffffff, 2.1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
-    this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages, this.rings);
+    this.scene.add(this.sun, this.sun.target, this.world, this.cloud.object, this.rays, this.messages, this.rings);
     for (const lines of [this.rays, this.messages, this.rings]) lines.frustumCulled = false;
     this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9, depthTest: false, transparent: true }));  // drawn last, in front of everything
     this.halo.visible = false;
@@ -139,6 +142,11 @@ export class Stage {
         return group;
       });
     });
+    if (info.cloud) {
+      // The finest level that is not too much for many.
+      const levels = this.groupsOf[info.cloud.mesh], light = levels.find((_, l) => info.meshes[info.cloud!.mesh].levels[l].indices <= 3 * 200) ?? levels[levels.length - 1];
+      this.cloud.load(info.cloud, light.instances.geometry);
+    }
     if (info.docks.length > 0) {
       const disc = info.links.length > FEW ? new THREE.CircleGeometry(1, 8).rotateY(Math.PI / 2).translate(0.11, 0, 0)
         : new THREE.CylinderGeometry(1, 1, 0.22, 20).rotateZ(Math.PI / 2);
@@ -211,6 +219,8 @@ export class Stage {
       this.world.remove(object);
       if (object instanceof THREE.InstancedMesh) { object.geometry.dispose(); (object.material as THREE.Material).dispose(); object.dispose(); }
     }
+    this.cloud.clear();
+    this.pickedItem = -1;
     for (const trail of this.trails.values()) this.scene.remove(trail.line);
     this.trails.clear();
     this.groups = [];
@@ -226,6 +236,14 @@ export class Stage {
     this.redraw();
     if (!this.homed) { this.home(); this.homed = true; }
     if (this.show.trails) this.extendTrails(frame);
+  }
+  updateCloud(news: CloudNews) {
+    this.cloud.apply(news);
+    this.redraw();
+  }
+  cut(cut: Cut | null) {
+    this.cloud.setCut(cut);
+    this.redraw();
   }
   redraw() { this.dirty = this.stale = true; }
   currentFrame() { return this.frame; }
@@ -247,6 +265,7 @@ export class Stage {
       at.fromArray(this.frame!.links, link * 7);
       box.expandByPoint(at.clone().addScalar(radius)).expandByPoint(at.clone().addScalar(-radius));
     });
+    box.union(this.cloud.bounds);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
     return box;
   }
@@ -398,7 +417,12 @@ export class Stage {
       this.setLines(this.messages, points);
       this.setLines(this.rings, circles(this.frame!.rings, this.camera.position.distanceTo(this.controls.target)));
     } else for (const lines of [this.messages, this.rings]) this.setLines(lines, new Float32Array());
-    this.halo.visible = this.picked >= 0;
+    const item = this.pickedItem >= 0 ? this.cloud.place(this.pickedItem) : null;
+    this.halo.visible = this.picked >= 0 || item !== null;
+    if (item) {
+      this.halo.position.copy(item);
+      this.halo.scale.setScalar(this.cloud.radius() * 2);
+    }
     if (this.picked < 0) return;
     this.place(this.picked, this.halo.position);
     const thing = this.data!.info.things[this.picked];
@@ -504,6 +528,7 @@ export class Stage {
       this.placeLabels();
     }
     this.stale = false;
+    this.cloud.prepare(this.camera, this.canvas.clientHeight);
     this.fadeGrids();
     const target = this.controls.target, reach = Math.max(0.6, Math.min(8, this.camera.position.distanceTo(target)));
     this.sun.target.position.copy(target);
@@ -544,6 +569,13 @@ export class Stage {
       if (hit && hit.distance < best.distance) best = { placement, distance: hit.distance };
     }
     return best.placement;
+  }
+
+  // The item of the cloud under a point of the canvas, or -1.
+  pickItem(x: number, y: number): number {
+    const caster = new THREE.Raycaster();
+    caster.setFromCamera(new THREE.Vector2((x / this.canvas.clientWidth) * 2 - 1, 1 - (y / this.canvas.clientHeight) * 2), this.camera);
+    return this.cloud.pick(caster.ray);
   }
 
   picture(): string {

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <stdexcept>
 
 #include "volvox/base/csv.h"
 #include "volvox/base/random.h"
 #include "volvox/base/text.h"
-#include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/scenes.h"
 #include "volvox/report/chart.h"
@@ -20,42 +17,21 @@ namespace {
 using lattice::Cell;
 using lattice::nobody;
 
-double number(const sim::Setup& setup, const std::string& name) {
-  return std::strtod(setup.settings.at(name).c_str(), nullptr);
-}
-
 // A box of cells of which a random part is occupied; the middle always is, and is the first.
-Result<std::vector<Cell>> box_with_holes(const sim::Setup& setup, bool flat) {
-  const std::int32_t side = truncated<std::int32_t>(number(setup, "side")), layers = flat ? 1 : side;
+Result<std::vector<Cell>> box_with_holes(std::int32_t side, double filled, bool flat, std::uint64_t seed) {
+  const std::int32_t layers = flat ? 1 : side;
   const double box = real(side) * side * layers;
   // Each catom also has 12 bytes in the list of cells.
-  const auto catoms = truncated<std::size_t>(box * number(setup, "filled")) + 1;
+  const auto catoms = truncated<std::size_t>(box * filled) + 1;
   if (const auto fits = lattice::check_memory(catoms, box, sizeof(lattice::Flood) + 12); !fits.ok())
     return fits.error();
-  RandomStream random(setup.seed, 0, "holes");
+  RandomStream random(seed, 0, "holes");
   const Cell middle{side / 2, side / 2, layers / 2};
   std::vector<Cell> cells = {middle};
   for (std::int32_t z = 0; z < layers; ++z)
     for (std::int32_t y = 0; y < side; ++y)
       for (std::int32_t x = 0; x < side; ++x)
-        if (random.chance(number(setup, "filled")) && Cell{x, y, z} != middle) cells.push_back({x, y, z});
-  return cells;
-}
-
-// The file becomes one of the run's sources, so that a change of it is noticed.
-Result<std::vector<Cell>> cells_of_file(sim::Setup& setup, const std::string& file, const lattice::Lattice& lattice) {
-  const auto bytes = setup.library.read(file);
-  if (!bytes.ok()) return bytes.error();
-  auto cells = lattice::cells_of(*bytes, file, lattice);
-  if (!cells.ok()) return cells;
-  Cell low = cells->front(), high = low;
-  for (const Cell& c : *cells) {
-    low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
-    high = {std::max(high.x, c.x), std::max(high.y, c.y), std::max(high.z, c.z)};
-  }
-  const double box = (real(high.x) - low.x + 1) * (real(high.y) - low.y + 1) * (real(high.z) - low.z + 1);
-  const auto fits = lattice::check_memory(cells->size(), box, sizeof(lattice::Flood));
-  if (!fits.ok()) return fits.error();
+        if (random.chance(filled) && Cell{x, y, z} != middle) cells.push_back({x, y, z});
   return cells;
 }
 
@@ -69,7 +45,8 @@ Result<std::vector<model::ParameterDesc>> Flood::parameters(const std::filesyste
        {},
        {},
        {},
-       "a file with the cells of the catoms, the source first: a list (.csv), an image or a "
+       "a box of cells such as 10x10x10, or a file with the cells of the catoms, the source first: a list (.csv), an "
+       "image or a "
        "closed mesh in m; empty: a box with holes",
        0},
       {"pitch", "1", 1e-9, 1e9, {}, "distance of neighbours in m, for cells from a mesh", 0},
@@ -79,32 +56,35 @@ Result<std::vector<model::ParameterDesc>> Flood::parameters(const std::filesyste
 }
 
 Result<model::WorldModel> Flood::init(sim::Setup& setup) {
-  const auto kind = lattice::kind_named(setup.settings.at("lattice"));
-  if (!kind.ok()) return kind.error();
-  lattice::WorldOptions options{.seed = setup.seed};
-  if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
-  const lattice::Lattice lattice(*kind, number(setup, "pitch"));
-  const std::string& file = setup.settings.at("cells");
-  const auto cells = file.empty() ? box_with_holes(setup, lattice.flat()) : cells_of_file(setup, file, lattice);
-  if (!cells.ok()) return cells.error();
-  world_ = std::make_unique<lattice::CatomWorld>(lattice, options);
+  if (const auto made = make_world(setup); !made.ok()) return made.error();
   if (const auto done = world_->load<lattice::Flood>(); !done.ok()) return done.error();
-  if (const auto done = world_->add(*cells); !done.ok()) return done.error();
+  if (const std::string& cells = setup.settings.at("cells"); !cells.empty()) {
+    if (const auto done = add_cells(setup, cells, sizeof(lattice::Flood)); !done.ok()) return done.error();
+  } else {
+    const auto box = box_with_holes(truncated<std::int32_t>(number(setup, "side")), number(setup, "filled"),
+                                    world_->ensemble().lattice().flat(), setup.seed);
+    if (!box.ok()) return box.error();
+    if (const auto done = world_->add(*box); !done.ok()) return done.error();
+  }
   world_->state<lattice::Flood>(source_)->source = true;
   if (const auto done = world_->start(); !done.ok()) return done.error();
-  model::WorldModel world;
-  world.name = "flood";
-  world.run.duration = Time::seconds(5.0);
-  world.run.engine = "none";
-  return world;
+  return empty_world("flood", 5);
 }
 
 void Flood::before_tick(sim::Simulation&) {
-  if (const auto done = world_->tick(); !done.ok()) throw std::runtime_error(done.error().text());
+  tick();
   std::uint64_t reached = 0;
   for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
     reached += world_->state<lattice::Flood>(i)->hops != lattice::Flood::unreached ? 1 : 0;
   reached_.push_back(reached);
+}
+
+// From yellow at the source to violet at the farthest catom. A catom's colour stays, so that recordings are small.
+std::array<std::uint8_t, 3> Flood::color(std::uint32_t catom) const {
+  const std::uint32_t hops = world_->state<lattice::Flood>(catom)->hops;
+  if (hops == lattice::Flood::unreached) return sim::no_color;
+  if (!farthest_) farthest_ = std::max<std::uint32_t>(1, expected().farthest);
+  return sim::ramp_color(1 - real(hops) / *farthest_);
 }
 
 // What is connected with the source, found by breadth-first search.
@@ -142,10 +122,7 @@ void Flood::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("eccentricity", e.farthest, "links from the source to the farthest of them: the least number of ticks");
   metrics.set("messages", real(world_->traffic().delivered), "delivered");
   metrics.set("messages_expected", real(2 * e.links - (e.catoms - 1)), "2 E - (N - 1), once all have been read");
-  metrics.set("bytes_per_catom", real(world_->memory_bytes()) / real(world_->ensemble().count()), "memory");
-  const std::uint64_t hash = world_->hash();
-  metrics.set("catoms_hash_high", high_word(hash), "the state hash of the catoms, its upper 32 bits");
-  metrics.set("catoms_hash_low", low_word(hash), "the lower 32 bits");
+  measure_world(metrics);
 }
 
 Result<void> Flood::write(const std::filesystem::path& folder) const {
@@ -165,7 +142,7 @@ Result<void> Flood::write(const std::filesystem::path& folder) const {
 }
 
 void Flood::archive_state(Archive& ar) {
-  world_->archive(ar);
+  CatomExperiment::archive_state(ar);
   ar.section("dprsim", "reached");
   ar("reached", reached_);
 }

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <memory>
+#include <optional>
 
-#include "volvox/lattice/catom_world.h"
-#include "volvox/sim/experiment.h"
+#include "../catom_experiment.h"
 
 namespace volvox::experiments::dprsim {
 
-// Seed 001, section III: a wave floods an ensemble of catoms with holes, over DPRSim's ideal links. One tick of the run
-// is one of DPRSim's. The catoms are no modules of the run's own world, which is empty.
-class Flood final : public sim::Experiment {
+// Seed 001, section III: a wave floods an ensemble of catoms with holes, over DPRSim's ideal links.
+class Flood final : public CatomExperiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -17,7 +15,9 @@ class Flood final : public sim::Experiment {
   void shutdown(const sim::Simulation&, sim::Metrics& metrics) override;
   Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
-  bool state_is_hashed() const override { return true; }
+
+ protected:
+  std::array<std::uint8_t, 3> color(std::uint32_t catom) const override;
 
  private:
   struct Expected {  // by the theory of graphs
@@ -26,9 +26,9 @@ class Flood final : public sim::Experiment {
   };
   Expected expected() const;
 
-  std::unique_ptr<lattice::CatomWorld> world_;
   std::uint32_t source_ = 0;
-  std::vector<std::uint64_t> reached_;  // catoms, after each tick
+  mutable std::optional<std::uint32_t> farthest_;  // once somebody looks
+  std::vector<std::uint64_t> reached_;             // catoms, after each tick
 };
 
 }  // namespace volvox::experiments::dprsim

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <map>
-#include <stdexcept>
 
 #include "volvox/base/csv.h"
 #include "volvox/base/text.h"
-#include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/scenes.h"
 #include "volvox/meld/programs.h"
 #include "volvox/report/chart.h"
@@ -25,52 +21,11 @@ constexpr std::size_t facts_bytes = 400;      // of a catom, about
 constexpr std::size_t most_drawn = 40'000;    // cells of the picture
 constexpr std::size_t most_listed = 100'000;  // catoms whose facts are written
 
-double number(const sim::Setup& setup, const std::string& name) {
-  return std::strtod(setup.settings.at(name).c_str(), nullptr);
-}
-
-// "100x100x100" or "30x20"; nothing: it is a file.
-std::optional<std::array<std::int32_t, 3>> box_of(const std::string& text) {
-  std::array<std::int32_t, 3> sides = {1, 1, 1};
-  const char *at = text.data(), *end = at + text.size();
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto [stopped, error] = std::from_chars(at, end, sides[i]);
-    if (error != std::errc{}) return std::nullopt;
-    if (stopped == end) return i > 0 ? std::optional(sides) : std::nullopt;
-    if (*stopped != 'x') return std::nullopt;
-    at = stopped + 1;
-  }
-  return std::nullopt;
-}
-
-Result<void> add_box(lattice::CatomWorld& world, const std::array<std::int32_t, 3>& sides) {
-  const bool flat = world.ensemble().lattice().flat();
-  for (const std::int32_t side : sides)
-    if (side < 1 || side > lattice::farthest_cell)
-      return Error(fmt::format("a box of {}x{}x{} cells is not possible", sides[0], sides[1], sides[2]),
-                   fmt::format("give sides from 1 to {}, as in --cells 30x30x10", lattice::farthest_cell));
-  if (flat && sides[2] != 1)
-    return Error(fmt::format("a plane lattice has one layer, not {}", sides[2]), "give two sides, as in --cells 30x20");
-  const double count = real(sides[0]) * sides[1] * sides[2];
-  if (count > 2e9) return Error(fmt::format("{:.0f} cells are too many", count), "give at most 2,000,000,000");
-  if (auto fits = lattice::check_memory(truncated<std::size_t>(count), count, facts_bytes); !fits.ok()) return fits;
-  return world.add_box({0, 0, 0}, {sides[0] - 1, sides[1] - 1, sides[2] - 1});
-}
-
-Result<void> add_file(lattice::CatomWorld& world, sim::Setup& setup, const std::string& file) {
-  const auto bytes = setup.library.read(file);
-  if (!bytes.ok()) return bytes.error();
-  const auto cells = lattice::cells_of(*bytes, file, world.ensemble().lattice());
-  if (!cells.ok()) return cells.error();
-  if (auto fits = lattice::check_memory(cells->size(), 8 * real(cells->size()), facts_bytes); !fits.ok()) return fits;
-  return world.add(*cells);
-}
-
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Meld::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"program", "tree", {}, {}, {}, "a file in Meld, or one of gradient, leader, line, tree", 0},
+      {"program", "tree", {}, {}, {}, "a file in Meld, or one of gradient, leader, line (on a hex lattice), tree", 0},
       {"lattice", "cubic", {}, {}, {"square", "hex", "cubic", "bcc", "fcc"}, "the lattice of the catoms", 0},
       {"cells",
        "10x10",
@@ -116,36 +71,25 @@ Result<void> Meld::read_taps(const std::string& text) {
 }
 
 Result<model::WorldModel> Meld::init(sim::Setup& setup) {
-  const auto kind = lattice::kind_named(setup.settings.at("lattice"));
-  if (!kind.ok()) return kind.error();
   const auto program = meld::find_program(setup.settings.at("program"),
                                           [&](const std::filesystem::path& file) { return setup.library.read(file); });
   if (!program.ok()) return program.error();
   for (const Diagnostic& warning : (*program)->warnings) setup.warnings.push_back(warning);
-  lattice::WorldOptions options{.seed = setup.seed};
-  if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
-  world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(*kind, number(setup, "pitch")), options);
+  if (const auto made = make_world(setup); !made.ok()) return made.error();
   meld::MachineOptions machine;
   machine.most_steps = truncated<std::uint64_t>(number(setup, "steps"));
   machine.reach_all = setup.settings.at("links") == "all";
   auto modules = std::make_unique<meld::MeldModules>(*program, machine);
   modules_ = modules.get();
   if (const auto done = world_->load_modules(std::move(modules)); !done.ok()) return done.error();
-  const std::string& cells = setup.settings.at("cells");
-  const auto box = box_of(cells);
-  if (const auto done = box ? add_box(*world_, *box) : add_file(*world_, setup, cells); !done.ok()) return done.error();
+  if (const auto done = add_cells(setup, setup.settings.at("cells"), facts_bytes); !done.ok()) return done.error();
   if (const auto done = read_taps(setup.settings.at("taps")); !done.ok()) return done.error();
   if (const auto done = world_->start(); !done.ok()) return done.error();
-  model::WorldModel world;
-  world.name = (*program)->name;
-  world.run.duration = Time::seconds(10.0);
-  world.run.engine = "none";
-  return world;
+  return empty_world((*program)->name, 10);
 }
 
 void Meld::begin(const sim::Simulation& simulation) {
-  threads_ = std::make_unique<ThreadPool>(simulation.settings().threads);
-  world_->use_threads(threads_.get());
+  CatomExperiment::begin(simulation);
   modules_->set_tick(simulation.settings().dt);
 }
 
@@ -154,9 +98,23 @@ void Meld::before_tick(sim::Simulation& simulation) {
   for (const Tap& tap : taps_)
     if (const Time at = Time::seconds(tap.time); at >= now && at < end) modules_->tap(*world_, tap.catom);
   const bool busy = !world_->idle();
-  if (const auto done = world_->tick(); !done.ok()) throw std::runtime_error(done.error().text());
+  tick();
   if (busy) last_change_ = world_->ticks();
-  messages_.push_back(world_->traffic().delivered);
+}
+
+// Scripts, and so the catoms' tick, come before the inputs of a tick: a tap is felt in the next one.
+bool Meld::cloud_tap(std::uint32_t catom) { return modules_->tap(*world_, catom); }
+
+sim::CloudLook Meld::cloud_look() const {
+  sim::CloudLook look = CatomExperiment::cloud_look();
+  look.can_be_tapped = modules_->program().with(meld::Role::tap) != meld::no_predicate;
+  return look;
+}
+
+std::array<std::uint8_t, 3> Meld::color(std::uint32_t catom) const {
+  const std::uint32_t c = modules_->color(catom);
+  if (c == meld::no_color) return sim::no_color;
+  return {narrow<std::uint8_t>(c >> 16), narrow<std::uint8_t>(c >> 8 & 255), narrow<std::uint8_t>(c & 255)};
 }
 
 void Meld::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
@@ -172,11 +130,7 @@ void Meld::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("facts_lost", real(modules_->lost()), "for catoms that were no neighbours");
   metrics.set("colored", real(colored), "catoms that have set a colour");
   metrics.set("moves", real(world_->motion().moves), "of catoms that rolled");
-  metrics.set("bytes_per_catom", real(world_->memory_bytes()) / real(std::max<std::size_t>(1, ensemble.count())),
-              "memory");
-  const std::uint64_t hash = world_->hash();
-  metrics.set("catoms_hash_high", high_word(hash), "the state hash of the catoms, its upper 32 bits");
-  metrics.set("catoms_hash_low", low_word(hash), "the lower 32 bits");
+  measure_world(metrics);
 }
 
 // Seen from above: of each column the highest catom.
@@ -228,10 +182,9 @@ Result<void> Meld::write(const std::filesystem::path& folder) const {
 }
 
 void Meld::archive_state(Archive& ar) {
-  world_->archive(ar);
+  CatomExperiment::archive_state(ar);
   ar.section("dprsim", "meld");
   ar("last_change", last_change_);
-  ar("messages", messages_);
 }
 
 }  // namespace volvox::experiments::dprsim

@@ -1,15 +1,12 @@
 #pragma once
 
-#include <memory>
-
+#include "../catom_experiment.h"
 #include "volvox/meld/meld_modules.h"
-#include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::dprsim {
 
-// A program in Meld on all catoms of a lattice world (`volvox run FILE.meld`). One tick of the run is one of DPRSim's.
-// The catoms are no modules of the run's own world, which is empty.
-class Meld final : public sim::Experiment {
+// A program in Meld on all catoms of a lattice world (`volvox run FILE.meld`).
+class Meld final : public CatomExperiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -18,7 +15,11 @@ class Meld final : public sim::Experiment {
   void shutdown(const sim::Simulation&, sim::Metrics& metrics) override;
   Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
-  bool state_is_hashed() const override { return true; }
+  sim::CloudLook cloud_look() const override;
+  bool cloud_tap(std::uint32_t catom) override;
+
+ protected:
+  std::array<std::uint8_t, 3> color(std::uint32_t catom) const override;
 
  private:
   struct Tap {
@@ -28,12 +29,9 @@ class Meld final : public sim::Experiment {
   Result<void> read_taps(const std::string& text);
   std::string picture() const;
 
-  std::unique_ptr<ThreadPool> threads_;
-  std::unique_ptr<lattice::CatomWorld> world_;
   meld::MeldModules* modules_ = nullptr;  // the world's
   std::vector<Tap> taps_;
-  std::int64_t last_change_ = 0;         // the tick after which nothing was on its way
-  std::vector<std::uint64_t> messages_;  // delivered, after each tick
+  std::int64_t last_change_ = 0;  // the tick after which nothing was on its way
 };
 
 }  // namespace volvox::experiments::dprsim

@@ -1,11 +1,13 @@
 // Floods over DPRSim's ideal links: the counts and times of graph theory, with 40 seeds on every lattice.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "study.h"
+#include "volvox/base/test/temporary_folder.h"
 
 namespace volvox::experiments {
 namespace {
@@ -41,14 +43,42 @@ TEST(DprsimMeld, TheStateHashCoversTheCatoms) {
   EXPECT_NE(hash("gradient"), hash("tree"));
 }
 
+// Recordings hold the hash of the publish phase, and replay --verify compares it with that of the whole tick.
+TEST(DprsimMeld, ATapDoesNotChangeTheStateThatWasPublished) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "tap.meld") << "type linear on(node, int).\ntap(A) -o on(A, 5).\n";
+  sim::RunOptions options;
+  options.experiment = "dprsim/meld";
+  options.engine = "none";
+  options.settings = {{"program", (folder / "tap.meld").string()}, {"cells", "3x3"}, {"lattice", "square"}};
+  const auto run = prepared(options);
+  std::uint64_t published = 0;
+  run->simulation().add_observer([&](const sim::Simulation& simulation) { published = simulation.hash(); });
+  for (int tick = 0; tick < 4; ++tick) {
+    if (tick == 1) run->simulation().give(sim::TapInput{4});
+    ASSERT_TRUE(run->step().ok());
+    EXPECT_EQ(published, run->simulation().hash()) << "tick " << tick;
+  }
+}
+
 TEST(DprsimFlood, TheStateHashCoversTheCatoms) {
   const auto hash = [](const char* side) { return run("dprsim/flood", {{"side", side}}, 0.5, 1, "none").state_hash; };
   EXPECT_EQ(hash("5"), hash("5"));
   EXPECT_NE(hash("5"), hash("6"));
 }
 
+// 30,000 catoms: enough for several pieces of work a tick.
+TEST(DprsimFlood, TheNumberOfThreadsDoesNotMatter) {
+  const auto with = [](int threads) {
+    return run("dprsim/flood", {{"side", "32"}, {"filled", "0.9"}}, 1, 7, "none", threads).state_hash;
+  };
+  EXPECT_EQ(with(1), with(2));
+  EXPECT_EQ(with(1), with(3));
+}
+
 TEST(DprsimFlood, GoesOnFromASnapshot) {
-  const auto file = std::filesystem::temp_directory_path() / ("volvox_dprsim_" + std::to_string(getpid()) + ".snap");
+  const TemporaryFolder folder;
+  const auto file = folder / "half.snap";
   sim::RunOptions options;
   options.experiment = "dprsim/flood";
   options.engine = "none";
@@ -61,15 +91,70 @@ TEST(DprsimFlood, GoesOnFromASnapshot) {
   const auto whole = run(options);
   options.restore_from = file;
   const auto parts = run(options);
-  std::filesystem::remove(file);
   for (const char* name : {"ticks_to_all", "messages", "catoms_hash_high", "catoms_hash_low"})
     EXPECT_EQ(metric(parts, name), metric(whole, name)) << name;
   EXPECT_EQ(parts.state_hash, whole.state_hash);
 }
 
+std::vector<sim::CloudItem> items_of(const sim::Run& run) {
+  std::vector<sim::CloudItem> items;
+  run.cloud()->cloud_items(items);
+  return items;
+}
+
+TEST(DprsimFlood, ItsCatomsAreACloud) {
+  sim::RunOptions options;
+  options.experiment = "dprsim/flood";
+  options.engine = "none";
+  options.settings = {{"side", "5"}, {"filled", "1"}};
+  const auto run = prepared(options);
+  ASSERT_NE(run->cloud(), nullptr);
+  const sim::CloudLook look = run->cloud()->cloud_look();
+  EXPECT_EQ(look.noun, "catom");
+  ASSERT_EQ(look.values.at(0), "hops");
+  const auto before = items_of(*run);
+  ASSERT_EQ(before.size(), 125u);
+  EXPECT_EQ(std::count_if(before.begin(), before.end(), [](const auto& i) { return i.shown == sim::CloudItem::open; }),
+            125 - 27);
+  EXPECT_EQ(before[0].position, (std::array<float, 3>{2, 2, 2}));  // the source
+  for (int tick = 0; tick < 3; ++tick) ASSERT_TRUE(run->step().ok());
+  const auto after = items_of(*run);
+  std::vector<float> hops;
+  run->cloud()->cloud_values(0, hops);
+  std::size_t reached = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_EQ(before[i].color != after[i].color, i != 0 && std::isfinite(hops[i])) << i;
+    reached += std::isfinite(hops[i]) ? 1 : 0;
+  }
+  EXPECT_EQ(reached, 25u);  // within two links of the source
+  EXPECT_NE(run->cloud()->cloud_state(0).at(0).find("hops"), std::string::npos);
+}
+
+// What a person does is an input, and felt in the next tick.
+TEST(DprsimMeld, PeopleTapCatoms) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "tap.meld") << "type taps(node, int).\ntap(A) -o !taps(A, 7), !setColor(A, 10, 20, 30).\n";
+  sim::RunOptions options;
+  options.experiment = "dprsim/meld";
+  options.engine = "none";
+  options.settings = {{"program", (folder / "tap.meld").string()}, {"cells", "3x3"}};
+  const auto run = prepared(options);
+  EXPECT_TRUE(run->cloud()->cloud_look().can_be_tapped);
+  run->simulation().give(sim::TapInput{4});
+  run->simulation().give(sim::TapInput{1'000'000});  // nobody
+  for (int tick = 0; tick < 3; ++tick) ASSERT_TRUE(run->step().ok());
+  const auto items = items_of(*run);
+  EXPECT_EQ(items[4].color, (std::array<std::uint8_t, 3>{10, 20, 30}));
+  EXPECT_NE(items[5].color, items[4].color);
+  std::vector<float> taps;
+  ASSERT_EQ(run->cloud()->cloud_look().values, std::vector<std::string>{"taps"});
+  run->cloud()->cloud_values(0, taps);
+  EXPECT_EQ(taps[4], 7);
+  EXPECT_TRUE(std::isnan(taps[5]));
+}
+
 TEST(DprsimFlood, TakesItsCellsFromAFile) {
-  const auto folder = std::filesystem::temp_directory_path() / ("volvox_dprsim_cells_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::ofstream(folder / "row.csv") << "x,y,z\n0,0,0\n1,0,0\n2,0,0\n9,9,9\n";
   std::ofstream(folder / "twice.csv") << "0,0,0\n1,0,0\n0,0,0\n";
   const auto row = run("dprsim/flood", {{"cells", (folder / "row.csv").string()}}, 1, 1, "none");
@@ -79,7 +164,6 @@ TEST(DprsimFlood, TakesItsCellsFromAFile) {
   ASSERT_EQ(row.files.size(), 1u);  // so that a change is noticed
   EXPECT_EQ(std::filesystem::path(row.files.begin()->first).filename(), "row.csv");
   EXPECT_THROW((void)run("dprsim/flood", {{"cells", (folder / "twice.csv").string()}}, 1, 1, "none"), std::exception);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(DprsimMeld, FindsASpanningTreeInTwoFactsALink) {
@@ -91,8 +175,7 @@ TEST(DprsimMeld, FindsASpanningTreeInTwoFactsALink) {
 }
 
 TEST(DprsimMeld, GoesOnFromASnapshotWithTapsAndDelays) {
-  const auto folder = std::filesystem::temp_directory_path() / ("volvox_dprsim_meld_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::ofstream(folder / "blink.meld")
       << "type linear on(node, int). type route neighbor(node, node, int).\n"
          "tap(A) -o on(A, 5).\n"
@@ -117,7 +200,6 @@ TEST(DprsimMeld, GoesOnFromASnapshotWithTapsAndDelays) {
   EXPECT_THROW((void)run("dprsim/meld", {{"program", (folder / "wrong.meld").string()}}, 1, 1, "none"), std::exception);
   EXPECT_THROW((void)run("dprsim/meld", {{"taps", "1:1000000"}}, 1, 1, "none"), std::exception);
   EXPECT_THROW((void)run("dprsim/meld", {{"lattice", "hex"}, {"cells", "3x3x3"}}, 1, 1, "none"), std::exception);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

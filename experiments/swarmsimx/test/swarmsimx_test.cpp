@@ -8,6 +8,7 @@
 
 #include "attitude_controller.h"
 #include "study.h"
+#include "volvox/base/test/temporary_folder.h"
 
 namespace volvox::experiments::swarmsimx {
 namespace {
@@ -19,8 +20,7 @@ void expect_the_same_bits(sim::RunOptions options, double duration) {
   options.threads = 2;
   EXPECT_EQ(run(options).state_hash, one);
 
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / ("swarmsimx_" + options.engine);
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   options.duration = duration / 2;
   options.save_to = folder / "half.snap";
   run(options);
@@ -33,7 +33,6 @@ void expect_the_same_bits(sim::RunOptions options, double duration) {
     rest[threads - 1] = run(options).state_hash;
   }
   EXPECT_EQ(rest[0], rest[1]);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(AttitudeController, RootsAreWhole) {

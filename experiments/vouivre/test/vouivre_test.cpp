@@ -1,5 +1,6 @@
 // The results of the Vouivre paper that our model reproduces: medians over 101 seeds.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -147,7 +148,7 @@ TEST_F(Vouivre, TheExperimentWritesItsCurveAndItsBoard) {
     }
   }
 
-  const auto folder = std::filesystem::path(testing::TempDir()) / "volvox_vouivre_test";
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("volvox_vouivre_" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   ASSERT_TRUE((*run)->write(folder).ok());
   std::ifstream csv(folder / "coloured.csv");

@@ -36,6 +36,7 @@ struct NetworkCounters {
 
 class Minds final : private exchange::Receiver {
  public:
+  ~Minds();  // in the .cpp: see Simulation
   // Makes an agent for every module of the world. Behaviours are started by start().
   static Result<std::unique_ptr<Minds>> create(const world::World& world, const Registries& registries,
                                                std::uint64_t seed);
@@ -139,7 +140,7 @@ class Minds final : private exchange::Receiver {
     }
   };
 
-  Minds() = default;
+  Minds();
   Result<void> add(const world::World& world, world::PlacementIndex placement, const Registries& registries,
                    std::uint64_t seed);
   Result<void> add_behavior(const model::Mind& spec, const Registries& registries, std::uint64_t seed);

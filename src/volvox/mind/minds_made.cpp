@@ -10,6 +10,9 @@
 
 namespace volvox::mind {
 
+Minds::Minds() = default;
+Minds::~Minds() = default;
+
 Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Registries& registries,
                                              std::uint64_t seed) {
   std::unique_ptr<Minds> minds(new Minds);

@@ -112,6 +112,7 @@ Found compare_docks(const RecordedTick& recorded, const RecordedNames& names, co
 Comparison::Comparison(Recording& recording, sim::Run& run)
     : recording_(recording),
       simulation_(run.simulation()),
+      cloud_(run.cloud()),
       too_long_(run.simulation().minds().size()),
       sample_(run.report().history.back()) {
   TrafficWatch::prepare(simulation_);
@@ -129,7 +130,28 @@ Result<Found> Comparison::look(const RecordedTick& then) {
   if (Found found = compare_traffic(then)) return found;
   if (Found found = compare_log(then)) return found;
   if (Found found = compare_metrics(then)) return found;
+  if (Found found = compare_cloud(then)) return found;
   return compare_minds(then);
+}
+
+Found Comparison::compare_cloud(const RecordedTick& then) const {
+  if (!recording_.has_topic(format::cloud)) return {};  // recordings of before have none
+  if (cloud_ == nullptr)
+    return then.cloud.empty() ? Found{} : Difference{"", "items", fmt::format("{} then, none now", then.cloud.size())};
+  std::vector<sim::CloudItem> now;
+  cloud_->cloud_items(now);
+  const std::string noun = cloud_->cloud_look().noun;
+  if (then.cloud.size() != now.size())
+    return Difference{"", noun + "s", fmt::format("{} then, {} now", then.cloud.size(), now.size())};
+  const auto text = [](const sim::CloudItem& i) {
+    return fmt::format("{} {} {} {:02x}{:02x}{:02x} {}", i.position[0], i.position[1], i.position[2], i.color[0],
+                       i.color[1], i.color[2], i.shown);
+  };
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (now[i] != then.cloud[i])
+      return Difference{fmt::format("{} {}", noun, i), "place and colour",
+                        fmt::format("{} then, {} now", text(then.cloud[i]), text(now[i]))};
+  return {};
 }
 
 Found Comparison::compare_arrivals(const RecordedTick& then) const {

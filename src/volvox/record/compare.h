@@ -48,9 +48,11 @@ class Comparison {
   Result<std::optional<Difference>> compare_minds(const RecordedTick& then);
   std::optional<Difference> compare_log(const RecordedTick& then) const;
   std::optional<Difference> compare_metrics(const RecordedTick& then);
+  std::optional<Difference> compare_cloud(const RecordedTick& then) const;
 
   Recording& recording_;
   sim::Simulation& simulation_;
+  const sim::Cloud* cloud_;  // null: none
   TrafficWatch traffic_;
   std::vector<std::set<std::size_t>> too_long_;  // by agent: see describe_mind_briefly
   std::optional<sim::TimePoint> sample_;         // taken in the last tick

@@ -101,6 +101,7 @@ Result<std::shared_ptr<Recorder>> Recorder::start(sim::Run& run, const fs::path&
   auto made = create(file, description_of(run), simulation);
   if (!made.ok()) return made.error();
   const std::shared_ptr<Recorder> recorder = std::move(*made);
+  recorder->cloud_ = run.cloud();
   if (!run.restored().empty()) recorder->attach("restored.snap", "application/octet-stream", run.restored());
   recorder->record(simulation);
   const auto take_sample = [recorder, &simulation](const sim::TimePoint& sample) {
@@ -176,6 +177,7 @@ void Recorder::record(const sim::Simulation& simulation) {
   const bool first_of_chunk = writer_->chunk_is_empty();
   if (first_of_chunk) chunk_begin_ = wall;
   record_state(simulation);
+  record_cloud(first_of_chunk);
   record_inputs(simulation.inputs());
   record_transforms(simulation.world(), first_of_chunk);
   record_joints(simulation.world());
@@ -196,6 +198,11 @@ void Recorder::record_state(const sim::Simulation& simulation) {
   message_.fixed64(2, hash.value());
   message_.packed(3, all_of(sections));
   write(format::state, message_.bytes());
+}
+
+void Recorder::record_cloud(bool first_of_chunk) {
+  if (cloud_ != nullptr && cloud_writer_.write(*cloud_, tick_, first_of_chunk, message_))
+    write(format::cloud, message_.bytes());
 }
 
 void Recorder::record_transforms(const world::World& world, bool all) {

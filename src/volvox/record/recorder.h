@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/record/cloud_message.h"
 #include "volvox/record/mcap.h"
 #include "volvox/record/protobuf.h"
 #include "volvox/record/recording.h"
@@ -57,6 +58,7 @@ class Recorder {
   void record_log(const sim::Simulation& simulation);
   void record_inputs(const std::vector<sim::Input>& inputs);
   void record_state(const sim::Simulation& simulation);
+  void record_cloud(bool first_of_chunk);
 
   std::unique_ptr<McapWriter> writer_;
   std::map<std::string, std::uint16_t> channels_;
@@ -73,6 +75,8 @@ class Recorder {
   std::vector<LinkTemplate> links_;
   std::vector<RecordedTick::Dock> docks_;
 
+  const sim::Cloud* cloud_ = nullptr;  // the run's; null: it has none
+  CloudWriter cloud_writer_;
   TrafficWatch traffic_;
   std::size_t next_mind_ = 0;                    // the agent that is recorded next
   std::vector<std::set<std::size_t>> too_long_;  // by agent: see describe_mind_briefly

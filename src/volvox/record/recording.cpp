@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/record/cloud_message.h"
 #include "volvox/record/protobuf.h"
 #include "volvox/record/recording_format.h"
 #include "volvox/sim/run_report.h"
@@ -116,7 +117,10 @@ bool Recording::has_topic(const std::string& topic) const {
 }
 
 Result<void> Recording::load(std::size_t chunk) {
-  if (chunk != chunk_ + 1 || next_ < stored_.size()) {  // not read on from the end of the chunk before
+  const bool reads_on = chunk == chunk_ + 1 && next_ >= stored_.size();
+  std::vector<sim::CloudItem> cloud;
+  if (reads_on) cloud = std::move(state_.cloud);
+  if (!reads_on) {
     minds_.clear();
     minds_from_ = chunk;
   }
@@ -130,8 +134,34 @@ Result<void> Recording::load(std::size_t chunk) {
   auto read = reader_->read_chunk(reader_->chunks()[chunk], [&](const McapMessage& m) {
     stored_.push_back({m.channel, m.sequence, std::string(m.data.data(), m.data.size())});
   });
+  state_.cloud = std::move(cloud);
+  if (read.ok() && !reads_on) read = find_cloud(chunk);
   if (!read.ok()) chunk_ = ~std::size_t{0};
   return read;
+}
+
+// The state of the cloud before this chunk: that of the last message with all items, and what has changed since.
+Result<void> Recording::find_cloud(std::size_t chunk) {
+  const auto is_cloud = [&](std::uint16_t channel) {
+    return channel < topics_.size() && topics_[channel] == format::cloud;
+  };
+  const auto first = std::find_if(stored_.begin(), stored_.end(), [&](const Stored& s) { return is_cloud(s.channel); });
+  if (first == stored_.end()) return {};
+  const std::int64_t whole = whole_of_cloud(first->data);
+  if (whole < first_tick_ || whole > first->tick) return damaged("a message of the cloud has no beginning");
+  if (whole == first->tick) return {};
+  std::size_t from = chunk;
+  const std::uint64_t time = dt_.start_of(whole).ns;
+  while (from > 0 && reader_->chunks()[from].begin_time > time) --from;
+  bool good = true;
+  for (; from < chunk; ++from) {
+    auto read = reader_->read_chunk(reader_->chunks()[from], [&](const McapMessage& m) {
+      if (good && is_cloud(m.channel) && m.sequence >= whole)
+        good = read_cloud({m.data.data(), m.data.size()}, state_.cloud);
+    });
+    if (!read.ok()) return read;
+  }
+  return good ? Result<void>() : damaged("a message of the cloud is malformed");
 }
 
 Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
@@ -311,6 +341,8 @@ Result<void> Recording::take(const McapMessage& message) {
       minds_[index] = std::move(mind);
       state_.minds.push_back(index);
     }
+  } else if (topic == format::cloud) {
+    good = read_cloud({message.data.data(), message.data.size()}, state_.cloud);
   } else if (topic == format::log) {
     RecordedTick::LogLine line;
     while (reader.next()) {

@@ -11,6 +11,7 @@
 #include "volvox/base/time.h"
 #include "volvox/record/mcap.h"
 #include "volvox/record/traffic.h"
+#include "volvox/sim/cloud.h"
 #include "volvox/sim/input.h"
 
 namespace volvox::record {
@@ -71,6 +72,7 @@ struct RecordedTick {
   std::vector<LogLine> log;
   std::vector<sim::Input> inputs;
   std::optional<std::vector<double>> metrics;  // sim::TimePoint::names
+  std::vector<sim::CloudItem> cloud;           // by item; empty: the run has none
   std::vector<std::uint32_t> minds;            // the agents whose minds were recorded; Recording::mind has their text
 };
 
@@ -109,6 +111,7 @@ class Recording {
   Result<void> read_description();
   Result<void> load(std::size_t chunk);
   Result<void> take(const McapMessage& message);
+  Result<void> find_cloud(std::size_t chunk);
   Error damaged(const std::string& what) const;
 
   std::filesystem::path file_;

@@ -26,7 +26,8 @@ const std::vector<Topic>& topics() {
                                          {log, "foxglove.Log"},
                                          {inputs, "volvox.Input"},
                                          {metrics, "volvox.Metrics"},
-                                         {state, "volvox.State"}};
+                                         {state, "volvox.State"},
+                                         {cloud, "volvox.Cloud"}};
   return all;
 }
 
@@ -83,7 +84,14 @@ const std::vector<protobuf::MessageType>& types() {
         {"volvox", "Metrics", {}},
         {"volvox",
          "State",
-         {one("tick", 1, Type::int64), one("hash", 2, Type::fixed64), many("sections", 3, Type::fixed32)}}};
+         {one("tick", 1, Type::int64), one("hash", 2, Type::fixed64), many("sections", 3, Type::fixed32)}},
+        // Items of a cloud that moved, and that changed their colour: each number less the one before. The message of
+        // `whole` has all items, without numbers; others say what has changed since.
+        {"volvox",
+         "Cloud",
+         {one("items", 1, Type::uint32), one("whole", 2, Type::int64), many("moved", 3, Type::fixed32),
+          many("x", 4, Type::single), many("y", 5, Type::single), many("z", 6, Type::single),
+          many("colored", 7, Type::fixed32), many("color", 8, Type::fixed32)}}};
     for (protobuf::MessageType& type : list)
       if (type.name == "Metrics")
         for (std::size_t i = 0; i < sim::TimePoint::names.size(); ++i)

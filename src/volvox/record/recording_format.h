@@ -27,6 +27,7 @@ inline constexpr const char* log = "/log";
 inline constexpr const char* inputs = "/inputs";
 inline constexpr const char* metrics = "/metrics";
 inline constexpr const char* state = "/state";
+inline constexpr const char* cloud = "/cloud";
 
 struct Topic {
   std::string topic;

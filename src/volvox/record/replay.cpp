@@ -252,11 +252,22 @@ class Tables {
   std::map<std::string, Table> tables_;
 };
 
+void add_changed_items(double time, const std::vector<sim::CloudItem>& last, const std::vector<sim::CloudItem>& now,
+                       Csv& table) {
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const sim::CloudItem& item = now[i];
+    if (i < last.size() && last[i] == item) continue;
+    const auto& [x, y, z] = item.position;
+    table.row(time, i, x, y, z, fmt::format("#{:02x}{:02x}{:02x}", item.color[0], item.color[1], item.color[2]),
+              item.shown == sim::CloudItem::gone ? 0 : 1);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> table_names() {
-  return {"dock_events.csv", "docks.csv",    "inputs.csv",  "joints.csv", "links.csv",
-          "log.csv",         "messages.csv", "metrics.csv", "state.csv"};
+  return {"cloud.csv", "dock_events.csv", "docks.csv",    "inputs.csv",  "joints.csv",
+          "links.csv", "log.csv",         "messages.csv", "metrics.csv", "state.csv"};
 }
 
 Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path& folder) {
@@ -278,8 +289,10 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
       "inputs", {"time_s", "kind", "module", "name", "text", "value", "force_x_N", "force_y_N", "force_z_N"});
   Csv& metrics = tables.add("metrics", Csv(metric_headings));
   Csv& states = tables.add("state", {"tick", "time_s", "state_hash"});
+  Csv* cloud = nullptr;  // where there is one
 
   std::vector<RecordedTick::Dock> last_docks;
+  std::vector<sim::CloudItem> last_cloud;
   for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
     auto tick = recording.tick(t);
     if (!tick.ok()) return tick.error();
@@ -303,6 +316,10 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
                 flag(format::broken), d.partner < names.docks.size() ? names.docks[d.partner] : "", d.load);
     }
     last_docks = now.docks;
+    if (!now.cloud.empty() && cloud == nullptr)
+      cloud = &tables.add("cloud", {"time_s", "item", "x_m", "y_m", "z_m", "color", "shown"});
+    if (cloud != nullptr) add_changed_items(time, last_cloud, now.cloud, *cloud);
+    last_cloud = now.cloud;
     for (const RecordedTick::Arrival& m : now.arrivals)
       messages.row(sim::seconds_in_tables(m.sent), sim::seconds_in_tables(m.arrived), names.agents[m.agent],
                    names.outlet(m.agent, m.outlet), m.bytes,

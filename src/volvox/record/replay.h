@@ -36,8 +36,8 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
                             const std::atomic<bool>* stop = nullptr, bool accept_changes = false);
 
 std::vector<std::string> table_names();  // of the files that export_csv writes
-// Writes links.csv, joints.csv, docks.csv, messages.csv, dock_events.csv, log.csv, inputs.csv, metrics.csv and
-// state.csv into the folder; returns the names of the files written.
+// Writes links.csv, joints.csv, docks.csv, messages.csv, dock_events.csv, log.csv, inputs.csv, metrics.csv,
+// state.csv and, if there is a cloud, cloud.csv into the folder; returns the names of the files written.
 Result<std::vector<std::string>> export_csv(Recording& recording, const std::filesystem::path& folder);
 
 }  // namespace volvox::record

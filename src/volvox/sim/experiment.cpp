@@ -73,6 +73,11 @@ Result<Located> locate_experiment(const std::string& name_or_file, const Library
     names.push_back(located.name);
   }
   if (const auto why = model::why_no_model_file(file)) return *why;
+  const std::vector<std::string> robots = model::ModelLibrary(platform::resource_path()).names();
+  if (std::ranges::find(robots, name_or_file) != robots.end())
+    return Error(fmt::format("'{}' is a robot, not an experiment", name_or_file),
+                 fmt::format("look at it with: volvox view {}; or make a world with it, as `volvox new robot` does",
+                             name_or_file));
   const std::string nearest = nearest_name(name_or_file, names);
   return Error(fmt::format("there is no experiment named '{}'", name_or_file),
                nearest.empty() ? "see them with: volvox list experiments; or give the path of an .sdf file"

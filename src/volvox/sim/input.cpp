@@ -16,7 +16,7 @@ namespace {
 constexpr double largest_force = 1e6;  // N; larger forces by mistake would end the run
 constexpr double farthest = 1e6;       // m and m/s; beyond it numbers lose the precision of a millimetre
 // In the order of the variant.
-constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose"};
+constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose", "tap"};
 
 std::string pose_text(const PoseInput& input) {
   const auto& [p, q] = input.pose;
@@ -56,6 +56,7 @@ struct ToRecord {
   void operator()(const PushInput& i) { record.name = i.link, record.force = i.force; }
   void operator()(const PerceptInput& i) { record.name = i.sensor, record.value = i.value; }
   void operator()(const PoseInput& i) { record.text = pose_text(i); }
+  void operator()(const TapInput& i) { record.value = i.item; }
 };
 
 // The index of the first element of this name; negative if there is none.
@@ -77,7 +78,14 @@ Error out_of_bounds(const char* kind) {
 
 class Apply {
  public:
-  explicit Apply(Simulation& simulation) : world_(simulation.world()), minds_(simulation.minds()) {}
+  explicit Apply(Simulation& simulation)
+      : simulation_(simulation), world_(simulation.world()), minds_(simulation.minds()) {}
+
+  Result<void> operator()(const TapInput& input) {
+    if (simulation_.tap(input.item)) return {};
+    return Error(fmt::format("item {} cannot be tapped in this run", input.item),
+                 "tap a catom of a program that feels it");
+  }
 
   Result<void> operator()(const ParameterInput& input) {
     bool found = false;
@@ -153,6 +161,7 @@ class Apply {
     return Error(fmt::format("there is no module '{}'", module), "choose one of this world");
   }
 
+  Simulation& simulation_;
   world::World& world_;
   mind::Minds& minds_;
 };
@@ -160,7 +169,13 @@ class Apply {
 }  // namespace
 
 const std::string& module_of(const Input& input) {
-  return std::visit([](const auto& i) -> const std::string& { return i.module; }, input);
+  static const std::string none;
+  return std::visit(
+      [](const auto& i) -> const std::string& {
+        if constexpr (requires { i.module; }) return i.module;
+        else return none;
+      },
+      input);
 }
 
 InputRecord record_of(const Input& input) {
@@ -177,8 +192,10 @@ Result<Input> input_of(const InputRecord& r) {
   if (r.kind == "push") return Input(PushInput{r.module, r.name, r.force});
   if (r.kind == "percept") return Input(PerceptInput{r.module, r.name, r.value});
   if (r.kind == "pose") return parse_pose(r);
+  if (r.kind == "tap" && r.value >= 0 && r.value <= UINT32_MAX)
+    return Input(TapInput{truncated<std::uint32_t>(r.value)});
   return Error(fmt::format("there is no input of kind '{}'", r.kind),
-               "use parameter, joint, dock, push, percept or pose");
+               "use parameter, joint, dock, push, percept, pose or tap (of an item from 0 on)");
 }
 
 Result<void> apply_input(const Input& input, Simulation& simulation) { return std::visit(Apply(simulation), input); }

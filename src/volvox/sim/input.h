@@ -44,17 +44,20 @@ struct PoseInput {  // of a module that is <volvox:driven/>
   Pose pose;                        // world frame; the quaternion has a length of 1 within 1e-3
   std::optional<Twist> velocity{};  // none: at rest
 };
-using Input = std::variant<ParameterInput, JointInput, DockInput, PushInput, PerceptInput, PoseInput>;
+struct TapInput {  // somebody taps an item of the run's cloud (cloud.h)
+  std::uint32_t item = 0;
+};
+using Input = std::variant<ParameterInput, JointInput, DockInput, PushInput, PerceptInput, PoseInput, TapInput>;
 
-const std::string& module_of(const Input& input);
+const std::string& module_of(const Input& input);  // empty: it concerns no module, or all
 
 // The same input as a row: for recordings, tables and the viewer's protocol.
 struct InputRecord {
-  std::string kind;  // parameter, joint, dock, push, percept or pose
+  std::string kind;  // parameter, joint, dock, push, percept, pose or tap
   std::string module;
   std::string name;  // of the parameter, joint, dock, link or sensor
   std::string text;  // the parameter's value; a pose: "x y z qx qy qz qw" and, if known, "vx vy vz wx wy wz"
-  double value = 0;  // rad or m; 0 or 1 for a dock; or the percept's value
+  double value = 0;  // rad or m; 0 or 1 for a dock; the percept's value; or the number of the item
   Vec3 force;        // N, world axes
 };
 InputRecord record_of(const Input& input);

@@ -107,6 +107,8 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   priority.reset();
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
+  if (auto* cloud = dynamic_cast<Cloud*>(experiment_.get()); cloud != nullptr)
+    simulation_->set_tap([cloud](std::uint32_t item) { return cloud->cloud_tap(item); });
   if (const std::string why = simulation_->minds().cannot_save(); options.save_to && !why.empty())
     return Error("this run cannot be saved: " + why, "or run it without --save");
   ticks_ = shared->run.dt.ticks_in(shared->run.duration);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "volvox/sim/cloud.h"
 #include "volvox/sim/experiment.h"
 #include "volvox/sim/load_peaks.h"
 #include "volvox/sim/metrics_file.h"
@@ -75,6 +76,8 @@ class Run {
   const Simulation& simulation() const { return *simulation_; }
   const RunOptions& options() const { return options_; }
   std::string camera() const { return experiment_->camera(); }  // the default camera
+  // What the experiment simulates beside the world; null: nothing.
+  const Cloud* cloud() const { return dynamic_cast<const Cloud*>(experiment_.get()); }
   const std::vector<model::ParameterDesc>& parameters() const { return parameters_; }
   // Ends the experiment and completes the report. finish() calls it.
   void end();

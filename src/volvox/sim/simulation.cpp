@@ -17,6 +17,16 @@ constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 }  // namespace
 
+Simulation::Simulation(const SimulationSettings& settings, Log& log)
+    : settings_(settings), log_(log), threads_(settings.threads) {}
+Simulation::~Simulation() = default;
+
+void Simulation::give(Input input) { waiting_inputs_.push_back(std::move(input)); }
+
+void Simulation::set_tap(Tap tap) { tap_ = std::move(tap); }
+
+void Simulation::add_hashed(std::function<void(Archive&)> state) { hashed_.push_back(std::move(state)); }
+
 Result<std::unique_ptr<Simulation>> Simulation::create(std::shared_ptr<const model::WorldModel> model,
                                                        const SimulationSettings& settings,
                                                        const physics::EngineRegistry& engines,

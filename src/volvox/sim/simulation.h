@@ -37,11 +37,14 @@ class Simulation {
                                                     const physics::EngineRegistry& engines,
                                                     const mind::Registries& registries, Log& log);
 
+  // In the .cpp: else every file that includes this would compile the destructors of all members.
+  ~Simulation();
+
   StepStatus step();  // one tick; a failed tick leaves the state as it was at the failure
 
   // Queues an input from outside for the input phase of the next tick. Not thread-safe: inputs of other threads must be
   // handed over between two ticks.
-  void give(Input input) { waiting_inputs_.push_back(std::move(input)); }
+  void give(Input input);
   const std::vector<Input>& inputs() const { return inputs_; }  // of the last tick
   std::int64_t inputs_so_far() const { return inputs_so_far_; }
 
@@ -68,8 +71,13 @@ class Simulation {
   void add_observer(Observer observer, std::string who = {});  // publish phase: reads only
   void add_measure(Observer measure, std::string who = {});    // measure phase: reads only
 
+  // What feels the taps of a TapInput, in the input phase, and says whether it did. Without it they are refused.
+  using Tap = std::function<bool(std::uint32_t item)>;
+  void set_tap(Tap tap);
+  bool tap(std::uint32_t item) { return tap_ && tap_(item); }
+
   // State outside of world and minds, as a last part of the hash. It must only read.
-  void add_hashed(std::function<void(Archive&)> state) { hashed_.push_back(std::move(state)); }
+  void add_hashed(std::function<void(Archive&)> state);
   // The hash of all state that the next tick depends on.
   std::uint64_t hash() const;
   void hash(HashArchive& sections) const;
@@ -80,8 +88,7 @@ class Simulation {
   Result<void> restore(std::span<const std::byte> snapshot);
 
  private:
-  Simulation(const SimulationSettings& settings, Log& log)
-      : settings_(settings), log_(log), threads_(settings.threads) {}
+  Simulation(const SimulationSettings& settings, Log& log);
   template <class Work>
   void timed(Phase phase, Time begin, Time end, StepStatus& status, Work&& work);
   StepStatus take_inputs();
@@ -111,6 +118,7 @@ class Simulation {
   std::int64_t inputs_so_far_ = 0;
   PhaseTimes phase_times_;
   std::vector<std::function<void(Archive&)>> hashed_;
+  Tap tap_;
 };
 
 }  // namespace volvox::sim

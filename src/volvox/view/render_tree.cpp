@@ -184,6 +184,39 @@ class RenderTreeMaker {
 
 RenderTree RenderTree::of(const world::World& world) { return RenderTreeMaker(world).make(); }
 
+namespace {
+
+Mesh mesh_of(const sim::CloudLook& look) {
+  const auto& [x, y, z] = look.size;
+  Mesh mesh;
+  const Rgba white{255, 255, 255, 255};
+  switch (look.shape) {
+    case sim::CloudLook::Shape::box: append(mesh, model::Box{{x, y, z}}, {}, white); break;
+    case sim::CloudLook::Shape::ball: append(mesh, model::Sphere{x / 2}, {}, white); break;
+    case sim::CloudLook::Shape::cylinder: append(mesh, model::Cylinder{x / 2, z}, {}, white); break;
+  }
+  return mesh;
+}
+
+}  // namespace
+
+RenderTree RenderTree::of(const sim::Run& run) {
+  RenderTree tree = of(run.simulation().world());
+  if (run.cloud() == nullptr) return tree;
+  tree.cloud = {run.cloud()->cloud_look(), narrow<std::uint32_t>(tree.meshes.size())};
+  tree.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(mesh_of(tree.cloud->look))));
+  if (!tree.grounds.empty()) return tree;
+  // Without a ground nothing would show where it is: one under the lowest of its items, as they are now.
+  std::vector<sim::CloudItem> items;
+  run.cloud()->cloud_items(items);
+  double lowest = HUGE_VAL;
+  for (const sim::CloudItem& item : items)
+    if (item.shown != sim::CloudItem::gone) lowest = std::min<double>(lowest, item.position[2]);
+  if (std::isfinite(lowest))
+    tree.grounds.push_back({{{0, 0, lowest - tree.cloud->look.size[2] / 2}, {}}, to_rgba(model::ground_color), 0});
+  return tree;
+}
+
 void capture(const world::World& world, Frame& frame) {
   frame.links.resize(world.links());
   for (world::LinkIndex l = 0; l < frame.links.size(); ++l) frame.links[l] = to_link_pose(world.link_pose(l));
@@ -209,6 +242,11 @@ void capture(const sim::Simulation& simulation, Frame& frame) {
   frame.tick = simulation.tick();
   frame.time = simulation.now();
   capture(simulation.world(), frame);
+}
+
+void capture(const sim::Run& run, Frame& frame) {
+  capture(run.simulation(), frame);
+  if (run.cloud() != nullptr) run.cloud()->cloud_items(frame.cloud);
 }
 
 void capture_rays(const mind::Minds& minds, Frame& frame) {
@@ -253,6 +291,14 @@ model::Bounds bounds(const RenderTree& tree, const Frame& frame, bool modules_on
     for (int corner = 0; corner < 8; ++corner)
       all.add(pose * Vec3{corner & 1 ? own.high.x : own.low.x, corner & 2 ? own.high.y : own.low.y,
                           corner & 4 ? own.high.z : own.low.z});
+  }
+  if (!tree.cloud) return all;
+  const auto& [x, y, z] = tree.cloud->look.size;
+  const Vec3 half = Vec3{x, y, z} / 2;
+  for (const sim::CloudItem& item : frame.cloud) {
+    if (item.shown == sim::CloudItem::gone) continue;
+    all.add(to_vec(item.position) - half);
+    all.add(to_vec(item.position) + half);
   }
   return all;
 }

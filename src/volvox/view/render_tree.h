@@ -11,7 +11,7 @@
 
 #include "volvox/base/time.h"
 #include "volvox/record/traffic.h"
-#include "volvox/sim/simulation.h"
+#include "volvox/sim/run.h"
 #include "volvox/view/mesh.h"
 
 namespace volvox::view {
@@ -58,6 +58,12 @@ struct RenderTree {
   std::vector<Thing> things;      // by placement
   std::vector<Ground> grounds;
   std::vector<model::Gender> genders;  // by dock
+  // What the experiment simulates beside the world.
+  struct Cloud {
+    sim::CloudLook look;
+    std::uint32_t mesh = none;  // of an item, without a colour of its own
+  };
+  std::optional<Cloud> cloud{};
 
   std::size_t links() const { return link_count; }
   std::size_t docks() const { return genders.size(); }
@@ -65,6 +71,7 @@ struct RenderTree {
   std::size_t link_count = 0;
 
   static RenderTree of(const world::World& world);
+  static RenderTree of(const sim::Run& run);  // with its cloud
 };
 
 // The pose of a link as it goes to a GPU or a socket, in the world frame. A float still resolves 0.1 mm
@@ -92,15 +99,17 @@ struct RayView {
 struct Frame {
   std::int64_t tick = 0;
   Time time;
-  std::vector<LinkPose> links;  // by link
-  std::vector<DockView> docks;  // by dock
-  std::vector<Rgba> colors;     // by placement, instead of its own: alpha 0 keeps those. Empty: all keep theirs
-  std::vector<RayView> rays;    // empty unless asked for
-  record::Traffic traffic;      // likewise: messages on wires, rings around antennas
+  std::vector<LinkPose> links;        // by link
+  std::vector<DockView> docks;        // by dock
+  std::vector<Rgba> colors;           // by placement, instead of its own: alpha 0 keeps those. Empty: all keep theirs
+  std::vector<RayView> rays;          // empty unless asked for
+  record::Traffic traffic;            // likewise: messages on wires, rings around antennas
+  std::vector<sim::CloudItem> cloud;  // by item
 };
 
 void capture(const world::World& world, Frame& frame);          // links and docks
 void capture(const sim::Simulation& simulation, Frame& frame);  // tick and time too
+void capture(const sim::Run& run, Frame& frame);                // and its cloud
 void capture_rays(const mind::Minds& minds, Frame& frame);      // the rays of the last sense phase
 
 // The colour of a dock: male blue, female white, genderless light grey; engaged green, latching amber,

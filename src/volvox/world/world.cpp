@@ -12,6 +12,9 @@
 
 namespace volvox::world {
 
+World::World() = default;
+World::~World() = default;
+
 Result<std::unique_ptr<World>> World::create(std::shared_ptr<const model::WorldModel> model,
                                              std::unique_ptr<physics::Engine> engine) {
   std::unique_ptr<World> world(new World);

@@ -59,6 +59,7 @@ struct DockEvent {
 
 class World {
  public:
+  ~World();  // in the .cpp: see Simulation
   // The engine must be empty; the world owns it from here on.
   static Result<std::unique_ptr<World>> create(std::shared_ptr<const model::WorldModel> model,
                                                std::unique_ptr<physics::Engine> engine);
@@ -157,7 +158,7 @@ class World {
   std::size_t memory_bytes() const;  // without the memory of the engine
 
  private:
-  World() = default;
+  World();
   Result<void> build();
   Result<void> add_placement(PlacementIndex placement);
   void add_initial_connections();

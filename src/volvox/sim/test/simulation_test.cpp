@@ -227,7 +227,7 @@ TEST(Input, GoesThroughItsRecord) {
        {Input(ParameterInput{"", "speed", "2.5"}), Input(JointInput{"m", "neck", 0.1}),
         Input(DockInput{"m", "front", true}), Input(PushInput{"m", "", {1, 2, 3}}),
         Input(PerceptInput{"m", "stick", -0.3}), Input(PoseInput{"m", {{1, 2, 0.1}, {0, 0, 0, 1}}}),
-        Input(PoseInput{"m", {{1, 2, 0.1}, {1, 0, 0, 0}}, rolling})}) {
+        Input(PoseInput{"m", {{1, 2, 0.1}, {1, 0, 0, 0}}, rolling}), Input(TapInput{4'000'000'000})}) {
     const InputRecord record = record_of(input);
     const auto again = input_of(record);
     ASSERT_TRUE(again.ok()) << again.error().text();

@@ -118,6 +118,27 @@ void Instances::add(const RenderTree& tree, const Frame& frame, const Viewpoint&
   }
 }
 
+void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail,
+                          double pale) {
+  if (!tree.cloud) return;
+  const std::uint32_t number = tree.cloud->mesh;
+  const DetailedMesh& mesh = *tree.meshes[number];
+  const double radius = mesh.radius(), shadow_reach = 3 * view.distance;
+  for (const sim::CloudItem& item : frame.cloud) {
+    if (item.shown != sim::CloudItem::open) continue;
+    const Vec3 centre = to_vec(item.position) - view.target;
+    const double pixels = view.pixels(centre, radius) * detail;
+    Instance instance = instance_at({centre, {}}, 1);
+    instance.tint = {item.color[0], item.color[1], item.color[2], 255};
+    instance.pale = to_float(pale);
+    if (view.sees(centre, radius))
+      bodies_.push_back({key_of(number, level_for(mesh, pixels), false, false, pixels < tiny_pixels), instance});
+    if (length(centre) - radius >= shadow_reach) continue;
+    shadows_.push_back({key_of(number, level_for(mesh, pixels * shadow_detail), false, false, false), instance});
+    casters.push_back({centre, radius});
+  }
+}
+
 void Instances::add_docks(const RenderTree& tree, const Frame& frame, const Viewpoint& view) {
   for (world::DockIndex d = 0; d < tree.docks(); ++d) {
     const RenderNode& node = tree.dock_node(d);

@@ -53,6 +53,7 @@ class Instances {
   // frame's colours by module.
   void add(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
            bool moving_only, std::span<const Rgba> tints = {});
+  void add_cloud(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale);
   void add_docks(const RenderTree& tree, const Frame& frame, const Viewpoint& view);
   void finish();  // after all frames: fills `all` and `batches`
 

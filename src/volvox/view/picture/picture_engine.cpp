@@ -180,10 +180,13 @@ class PictureEngine final : public RenderEngine {
     const auto tints_of = [&](const Frame& frame) {
       return settings_.docks == DockMarks::load ? load_tints(*tree_, frame) : std::vector<Rgba>{};
     };
-    for (std::size_t i = 0; i < earlier.size(); ++i)
-      instances.add(*tree_, earlier[i], view, settings_.detail, oldest_paleness * (1 - real(i) / real(earlier.size())),
-                    true, tints_of(earlier[i]));
+    for (std::size_t i = 0; i < earlier.size(); ++i) {
+      const double pale = oldest_paleness * (1 - real(i) / real(earlier.size()));
+      instances.add(*tree_, earlier[i], view, settings_.detail, pale, true, tints_of(earlier[i]));
+      instances.add_cloud(*tree_, earlier[i], view, settings_.detail, pale);
+    }
     instances.add(*tree_, frame_, view, settings_.detail, 0, false, tints_of(frame_));
+    instances.add_cloud(*tree_, frame_, view, settings_.detail, 0);
     if (settings_.docks == DockMarks::state) instances.add_docks(*tree_, frame_, view);
     instances.finish();
     draw(view, instances);

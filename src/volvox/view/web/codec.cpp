@@ -78,6 +78,12 @@ std::string encode_tree(const RenderTree& tree) {
   for (const Ground& ground : tree.grounds)
     json["grounds"].push_back(
         {{"pose", pose_json(ground.pose)}, {"color", {ground.color.r, ground.color.g, ground.color.b}}});
+  if (tree.cloud)
+    json["cloud"] = {{"mesh", tree.cloud->mesh},
+                     {"noun", tree.cloud->look.noun},
+                     {"size", tree.cloud->look.size},
+                     {"values", tree.cloud->look.values},
+                     {"tap", tree.cloud->look.can_be_tapped}};
   const std::string text = to_json_text(json);
   std::string out = "VXS1";
   put(out, narrow<std::uint32_t>(text.size()));
@@ -108,6 +114,26 @@ std::string encode_frame(const Frame& frame) {
   for (const record::Traffic::Ring& ring : frame.traffic.rings)
     put(out, std::array{ring.x, ring.y, ring.z, ring.radius});
   return out;
+}
+
+std::string encode_cloud(std::size_t items, const std::vector<std::uint32_t>& changed,
+                         const std::vector<sim::CloudItem>& cloud) {
+  std::string out = "VXC1";
+  out.reserve(12 + changed.size() * (4 + sizeof(sim::CloudItem)));
+  put(out, narrow<std::uint32_t>(items));
+  put(out, narrow<std::uint32_t>(changed.size()));
+  put_all(out, changed);
+  for (const std::uint32_t i : changed) put(out, cloud[i]);
+  return out;
+}
+
+std::string CloudSender::news(const std::vector<sim::CloudItem>& items) {
+  changed_.clear();
+  for (std::uint32_t i = 0; i < items.size(); ++i)
+    if (i >= sent_.size() || items[i] != sent_[i]) changed_.push_back(i);
+  if (changed_.empty()) return {};
+  sent_ = items;
+  return encode_cloud(items.size(), changed_, items);
 }
 
 }  // namespace volvox::view

@@ -18,4 +18,22 @@ std::string encode_tree(const RenderTree& tree);
 // placement; u32 rings, 4 floats per ring (centre, radius).
 std::string encode_frame(const Frame& frame);
 
+// "VXC1", u32 items, u32 changed, then a number (u32) for each of the changed, and 16 bytes for each: three floats, the
+// colour, and how it is shown (sim::CloudItem). Frames may be left out, but these may not: each tells what has changed
+// since the one before. In the first, all have changed.
+std::string encode_cloud(std::size_t items, const std::vector<std::uint32_t>& changed,
+                         const std::vector<sim::CloudItem>& cloud);
+
+// Tells viewers what has changed of a cloud.
+class CloudSender {
+ public:
+  void forget() { sent_.clear(); }  // somebody has come who knows nothing of it
+  // Empty: nothing has changed.
+  std::string news(const std::vector<sim::CloudItem>& items);
+
+ private:
+  std::vector<sim::CloudItem> sent_;
+  std::vector<std::uint32_t> changed_;
+};
+
 }  // namespace volvox::view

@@ -88,7 +88,7 @@ void ViewedRecording::loop(const std::atomic<bool>& stop) {
   while (!stop) {
     for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
     for (const Command& command : viewer_.take_commands()) handle(command);
-    if (viewer_.take_newcomers()) shown_ = -1;
+    if (viewer_.take_newcomers()) shown_ = -1, cloud_.forget();
     const auto now = Playback::Clock::now();
     const bool at_end = tick_ >= recording_.last_tick();
     const auto due = at_end ? Playback::Clock::time_point::max() : playback_.schedule(time_of(tick_));
@@ -117,6 +117,7 @@ void ViewedRecording::show() {
     return;
   }
   capture(**tick, frame_);
+  if (std::string news = cloud_.news((*tick)->cloud); !news.empty()) viewer_.tell_all(std::move(news));
   viewer_.publish(encode_frame(frame_));
   viewer_.tell({{"type", "state"},
                 {"tick", tick_},

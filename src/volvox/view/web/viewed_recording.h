@@ -31,6 +31,7 @@ class ViewedRecording {
   std::int64_t tick_ = 0, shown_ = -1;
   std::map<WebServer::ClientId, std::string> watched_;
   Frame frame_;
+  CloudSender cloud_;
 };
 
 // What was recorded of a tick, as it is drawn.

@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 constexpr auto frame_interval = std::chrono::microseconds(16'000);
 constexpr auto detail_interval = std::chrono::milliseconds(100);
+constexpr double cloud_rate = 100e6;  // bytes/s that a browser surely takes
 
 json describe_module(const sim::Simulation& simulation, std::size_t index) {
   const mind::Agent& agent = simulation.minds().agent(index);
@@ -98,7 +99,11 @@ void ViewedRun::introduce() {
     live.merge(simulation.minds().agent(i).behavior_parameters());
   }
   hello["live"] = live;
-  viewer_.set_tree(hello, encode_tree(RenderTree::of(simulation.world())));
+  viewer_.set_tree(hello, encode_tree(RenderTree::of(*run_)));
+  cloud_.forget();
+  cloud_after_ = {};
+  items_.clear();
+  colored_by_.reset();
   metrics_told_ = second_sample_ = -1;
   shown_tick_ = -1;
 }
@@ -122,12 +127,13 @@ void ViewedRun::loop(const std::atomic<bool>& stop, Start start, std::chrono::mi
 }
 
 void ViewedRun::turn() {
-  for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
+  for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client), items_.erase(client);
   for (const Command& command : viewer_.take_commands()) {
     handle(command);
     if (lost_) return;
   }
   const bool newcomers = viewer_.take_newcomers();
+  if (newcomers) cloud_.forget(), cloud_after_ = {};
   const auto now = Playback::Clock::now();
   const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.schedule(run_->simulation().now().seconds());
   if (due <= now) {
@@ -171,11 +177,13 @@ void ViewedRun::show(bool all) {
   const auto now = Playback::Clock::now();
   const std::int64_t tick = run_->simulation().tick();
   const bool fresh = shown_tick_ < 0;
+  if (cloud_late_) show_cloud(now);
   if (tick == shown_tick_ || (!all && now - last_frame_ < frame_interval)) return;
   capture(run_->simulation(), frame_);
   frame_.rays.clear();
   if (rays_) capture_rays(run_->simulation().minds(), frame_);
   frame_.traffic = traffic_.take(run_->simulation());
+  show_cloud(now);
   viewer_.publish(encode_frame(frame_));
   last_frame_ = now;
   if (fresh || (all && playback_.paused()) || now - last_details_ >= detail_interval) {
@@ -185,6 +193,32 @@ void ViewedRun::show(bool all) {
     last_details_ = now;
   }
   shown_tick_ = tick;
+}
+
+// What cannot be told yet is told later: CloudSender knows what viewers know.
+void ViewedRun::show_cloud(Playback::Clock::time_point now) {
+  const sim::Cloud* cloud = run_->cloud();
+  cloud_late_ = cloud != nullptr && now < cloud_after_;
+  if (cloud == nullptr || cloud_late_) return;
+  cloud->cloud_items(frame_.cloud);
+  json legend = {{"type", "colors"}, {"value", ""}};
+  if (colored_by_) {
+    std::vector<float> values;
+    cloud->cloud_values(*colored_by_, values);
+    const auto [least, most] = sim::color_by(values, frame_.cloud);
+    legend.update({{"value", cloud->cloud_look().values[*colored_by_]}, {"least", least}, {"most", most}});
+  }
+  std::string news = cloud_.news(frame_.cloud);
+  if (news.empty()) return;
+  cloud_after_ = now + std::chrono::microseconds(truncated<std::int64_t>(real(news.size()) / cloud_rate * 1e6));
+  viewer_.tell_all(std::move(news));
+  viewer_.tell(legend);
+}
+
+void ViewedRun::tell_item(WebServer::ClientId client, std::uint32_t item) {
+  const sim::Cloud* cloud = run_->cloud();
+  if (cloud == nullptr) return;
+  viewer_.tell({{"type", "item"}, {"item", item}, {"state", cloud->cloud_state(item)}}, client);
 }
 
 void ViewedRun::tell_state() {
@@ -200,6 +234,7 @@ void ViewedRun::tell_state() {
 }
 
 void ViewedRun::tell_watched() {
+  for (const auto& [client, item] : items_) tell_item(client, item);
   const mind::Minds& minds = run_->simulation().minds();
   for (const auto& [client, name] : watched_)
     for (std::size_t i = 0; i < minds.size(); ++i)
@@ -253,8 +288,18 @@ void ViewedRun::handle(const Command& command) {
   else if (type == "speed") playback_.set_speed(number("factor", 1), now);
   else if (type == "rays") rays_ = what.value("on", json(false)) == json(true);
   else if (type == "watch") {
-    if (text("module").empty()) watched_.erase(command.client);
-    else watched_[command.client] = text("module");
+    watched_.erase(command.client), items_.erase(command.client);
+    if (!text("module").empty()) watched_[command.client] = text("module");
+    if (const double item = number("item", -1); item >= 0 && item < 4e9) {
+      items_[command.client] = truncated<std::uint32_t>(item);
+      tell_item(command.client, items_[command.client]);
+    }
+  } else if (type == "color" && run_->cloud() != nullptr) {
+    const std::vector<std::string> values = run_->cloud()->cloud_look().values;
+    const auto found = std::find(values.begin(), values.end(), text("value"));
+    colored_by_.reset();
+    if (found != values.end()) colored_by_ = found - values.begin();
+    cloud_after_ = {};
   } else if (type == "reset") {
     std::map<std::string, std::string> settings;
     if (what.contains("settings") && what["settings"].is_object())

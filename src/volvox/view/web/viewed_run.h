@@ -39,6 +39,8 @@ class ViewedRun {
   void step();
   void end();
   void show(bool all);
+  void show_cloud(Playback::Clock::time_point now);
+  void tell_item(WebServer::ClientId client, std::uint32_t item);
   void tell_state();
   void tell_watched();
   void tell_metrics();
@@ -51,6 +53,11 @@ class ViewedRun {
   Playback playback_;
   bool recorded_, ended_ = false, rays_ = false;
   std::map<WebServer::ClientId, std::string> watched_;  // which module each client looks at
+  std::map<WebServer::ClientId, std::uint32_t> items_;  // or which item of the cloud
+  CloudSender cloud_;
+  std::optional<std::size_t> colored_by_;      // a value of the cloud's programs
+  Playback::Clock::time_point cloud_after_{};  // when the next change of the cloud may be told
+  bool cloud_late_ = false;                    // one could not be told yet
   double metrics_told_ = -1;   // s: samples up to this time; not their number, because the history is thinned out
   double second_sample_ = -1;  // s: its time; it changes when the history is thinned out
   Frame frame_;

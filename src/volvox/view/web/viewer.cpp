@@ -105,6 +105,10 @@ void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
 
 void Viewer::publish(std::string frame) { server_->publish(std::make_shared<const std::string>(std::move(frame))); }
 
+void Viewer::tell_all(std::string bytes) {
+  server_->send(0, std::make_shared<const std::string>(std::move(bytes)), true);
+}
+
 void Viewer::tell(const nlohmann::json& message, WebServer::ClientId client) {
   server_->send(client, std::make_shared<const std::string>(to_json_text(message)));
 }

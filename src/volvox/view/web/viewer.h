@@ -39,6 +39,7 @@ class Viewer {
   // Sets the first message to every client, and the tree as made by encode_tree.
   void set_tree(const nlohmann::json& hello, std::string tree);
   void publish(std::string frame);
+  void tell_all(std::string bytes);  // like publish, but it arrives, whatever comes after it
   void tell(const nlohmann::json& message, WebServer::ClientId client = 0);
   // Tells everybody these points of the metrics' history, and keeps their text for clients that come later: a newcomer
   // costs the caller's thread nothing.

@@ -253,11 +253,11 @@ class Server final : public WebServer {
       for (const auto& [id, client] : clients_) client->show(frame);
     });
   }
-  void send(ClientId wanted, Bytes bytes) override {
-    asio::post(context_, [this, wanted, bytes = std::move(bytes)] {
+  void send(ClientId wanted, Bytes bytes, bool binary) override {
+    asio::post(context_, [this, wanted, bytes = std::move(bytes), binary] {
       const auto everybody = clients_;  // a copy, because sending may remove a client
       for (const auto& [id, client] : everybody)
-        if (wanted == 0 || wanted == id) client->send(bytes, false);
+        if (wanted == 0 || wanted == id) client->send(bytes, binary);
     });
   }
   void greet_all() override {

@@ -62,8 +62,8 @@ class WebServer {
 
   // Sends the newest frame to every client. It replaces an older frame that has not been sent yet.
   virtual void publish(Bytes frame) = 0;
-  // Sends a text that must arrive, to one client or (client 0) to all.
-  virtual void send(ClientId client, Bytes text) = 0;
+  // Sends a message that must arrive, to one client or (client 0) to all.
+  virtual void send(ClientId client, Bytes message, bool binary = false) = 0;
   // Sends the greeting to all clients again, after a change of tree.
   virtual void greet_all() = 0;
 };

@@ -1,0 +1,176 @@
+#include "catom_experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+#include "volvox/base/index.h"
+#include "volvox/lattice/cell_files.h"
+#include "volvox/lattice/scenes.h"
+
+namespace volvox::experiments::dprsim {
+
+using lattice::Cell;
+
+namespace {
+
+// "100x100x100" or "30x20"; nothing: it is a file.
+std::optional<std::array<std::int32_t, 3>> box_of(const std::string& text) {
+  std::array<std::int32_t, 3> sides = {1, 1, 1};
+  const char *at = text.data(), *end = at + text.size();
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [stopped, error] = std::from_chars(at, end, sides[i]);
+    if (error != std::errc{}) return std::nullopt;
+    if (stopped == end) return i > 0 ? std::optional(sides) : std::nullopt;
+    if (*stopped != 'x') return std::nullopt;
+    at = stopped + 1;
+  }
+  return std::nullopt;
+}
+
+Result<void> add_box(lattice::CatomWorld& world, const std::array<std::int32_t, 3>& sides, std::size_t state) {
+  const bool flat = world.ensemble().lattice().flat();
+  for (const std::int32_t side : sides)
+    if (side < 1 || side > lattice::farthest_cell)
+      return Error(fmt::format("a box of {}x{}x{} cells is not possible", sides[0], sides[1], sides[2]),
+                   fmt::format("give sides from 1 to {}, as in --cells 30x30x10", lattice::farthest_cell));
+  if (flat && sides[2] != 1)
+    return Error(fmt::format("a plane lattice has one layer, not {}", sides[2]), "give two sides, as in --cells 30x20");
+  const double count = real(sides[0]) * sides[1] * sides[2];
+  if (count > 2e9) return Error(fmt::format("{:.0f} cells are too many", count), "give at most 2,000,000,000");
+  if (auto fits = lattice::check_memory(truncated<std::size_t>(count), count, state); !fits.ok()) return fits;
+  return world.add_box({0, 0, 0}, {sides[0] - 1, sides[1] - 1, sides[2] - 1});
+}
+
+}  // namespace
+
+double CatomExperiment::number(const sim::Setup& setup, const std::string& parameter) {
+  return std::strtod(setup.settings.at(parameter).c_str(), nullptr);
+}
+
+Result<void> CatomExperiment::make_world(const sim::Setup& setup) {
+  const auto kind = lattice::kind_named(setup.settings.at("lattice"));
+  if (!kind.ok()) return kind.error();
+  lattice::WorldOptions options{.seed = setup.seed};
+  if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
+  world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(*kind, number(setup, "pitch")), options);
+  return {};
+}
+
+Result<std::vector<Cell>> CatomExperiment::cells_of_file(sim::Setup& setup, const std::string& file,
+                                                         std::size_t state) const {
+  if (!std::filesystem::path(file).has_extension())
+    return Error(fmt::format("'{}' is neither a box of cells nor a file of them", file),
+                 "write a box as 30x20x10, or name a list (.csv), an image or a closed mesh");
+  const auto bytes = setup.library.read(file);
+  if (!bytes.ok()) return bytes.error();
+  auto cells = lattice::cells_of(*bytes, file, world_->ensemble().lattice());
+  if (!cells.ok()) return cells;
+  Cell low = cells->front(), high = low;
+  for (const Cell& c : *cells) {
+    low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
+    high = {std::max(high.x, c.x), std::max(high.y, c.y), std::max(high.z, c.z)};
+  }
+  const double box = (real(high.x) - low.x + 1) * (real(high.y) - low.y + 1) * (real(high.z) - low.z + 1);
+  if (const auto fits = lattice::check_memory(cells->size(), box, state); !fits.ok()) return fits.error();
+  return cells;
+}
+
+Result<void> CatomExperiment::add_cells(sim::Setup& setup, const std::string& text, std::size_t state) {
+  if (const auto box = box_of(text)) return add_box(*world_, *box, state);
+  const auto cells = cells_of_file(setup, text, state);
+  if (!cells.ok()) return cells.error();
+  return world_->add(*cells);
+}
+
+model::WorldModel CatomExperiment::empty_world(const std::string& name, double seconds) {
+  model::WorldModel world;
+  world.name = name;
+  world.run.duration = Time::seconds(seconds);
+  world.run.engine = "none";
+  return world;
+}
+
+void CatomExperiment::begin(const sim::Simulation& simulation) {
+  threads_ = std::make_unique<ThreadPool>(simulation.settings().threads);
+  world_->use_threads(threads_.get());
+}
+
+void CatomExperiment::tick() {
+  if (const auto done = world_->tick(); !done.ok()) throw std::runtime_error(done.error().text());
+}
+
+std::string CatomExperiment::camera() const { return world_->ensemble().lattice().flat() ? "top" : "corner"; }
+
+sim::CloudLook CatomExperiment::cloud_look() const {
+  using Shape = sim::CloudLook::Shape;
+  const lattice::Lattice& lattice = world_->ensemble().lattice();
+  const double wide = 0.94 * lattice.pitch();  // gaps show where one ends
+  sim::CloudLook look{.noun = "catom", .size = {wide, wide, lattice.flat() ? 0.3 * wide : wide}};
+  if (lattice.kind() == lattice::Kind::hex) look.shape = Shape::cylinder;
+  if (lattice.kind() == lattice::Kind::bcc || lattice.kind() == lattice::Kind::fcc) look.shape = Shape::ball;
+  for (const auto& modules : world_->code_modules())
+    for (const std::string& value : modules->values()) look.values.push_back(value);
+  return look;
+}
+
+void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
+  const lattice::Ensemble& ensemble = world_->ensemble();
+  if (places_.empty() || places_version_ != ensemble.version()) {
+    places_.assign(ensemble.count(), {});
+    const lattice::Lattice& lattice = ensemble.lattice();
+    for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
+      if (!ensemble.has(i)) continue;
+      const Vec3 p = lattice.position(ensemble.cell(i));
+      const auto around = ensemble.around(i);
+      int port = lattice.flat() ? lattice.ports() : 0;  // those of a plane are seen from above
+      while (port < lattice.ports() && around.at(port) != lattice::nobody) ++port;
+      const bool covered = !lattice.flat() && port == lattice.ports();
+      places_[i] = {
+          {to_float(p.x), to_float(p.y), to_float(p.z)}, {}, covered ? sim::CloudItem::covered : sim::CloudItem::open};
+    }
+    places_version_ = ensemble.version();
+  }
+  items = places_;
+  for (std::uint32_t i = 0; i < items.size(); ++i)
+    if (items[i].shown != sim::CloudItem::gone) items[i].color = color(i);
+}
+
+std::vector<std::string> CatomExperiment::cloud_state(std::uint32_t catom) const {
+  std::vector<std::string> lines;
+  if (!world_->ensemble().has(catom)) return lines;
+  for (const auto& modules : world_->code_modules())
+    for (const std::string& line : modules->describe_lines(catom)) lines.push_back(line);
+  return lines;
+}
+
+void CatomExperiment::cloud_values(std::size_t value, std::vector<float>& out) const {
+  const lattice::Ensemble& ensemble = world_->ensemble();
+  out.assign(ensemble.count(), NAN);
+  for (const auto& modules : world_->code_modules()) {
+    const std::size_t count = modules->values().size();
+    if (value < count) {
+      for (std::uint32_t i = 0; i < ensemble.count(); ++i)
+        if (ensemble.has(i)) out[i] = to_float(modules->value(i, value));
+      return;
+    }
+    value -= count;
+  }
+}
+
+void CatomExperiment::measure_world(sim::Metrics& metrics) const {
+  const std::size_t catoms = std::max<std::size_t>(1, world_->ensemble().count());
+  metrics.set("bytes_per_catom", real(world_->memory_bytes()) / real(catoms), "memory");
+  const std::uint64_t hash = world_->hash();
+  metrics.set("catoms_hash_high", high_word(hash), "the state hash of the catoms, its upper 32 bits");
+  metrics.set("catoms_hash_low", low_word(hash), "the lower 32 bits");
+}
+
+}  // namespace volvox::experiments::dprsim

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+
+#include "volvox/lattice/catom_world.h"
+#include "volvox/sim/cloud.h"
+#include "volvox/sim/experiment.h"
+
+namespace volvox::experiments::dprsim {
+
+// What experiments with catoms share. Their lattice world stands beside the run's own, which is empty: it is saved,
+// restored and hashed with it, and uses its threads. One tick of the run is one of DPRSim's.
+class CatomExperiment : public sim::Experiment, public sim::Cloud {
+ public:
+  std::string camera() const override;
+  void begin(const sim::Simulation& simulation) override;
+  void archive_state(Archive& ar) override { world_->archive(ar); }
+  bool state_is_hashed() const override { return true; }
+
+  sim::CloudLook cloud_look() const override;
+  void cloud_items(std::vector<sim::CloudItem>& items) const override;
+  std::vector<std::string> cloud_state(std::uint32_t catom) const override;
+  void cloud_values(std::size_t value, std::vector<float>& out) const override;
+
+ protected:
+  static double number(const sim::Setup& setup, const std::string& parameter);
+  // By the parameters `lattice`, `pitch` and `capacity`; no catoms yet.
+  Result<void> make_world(const sim::Setup& setup);
+  // "30x20x10", or a file, which becomes one of the run's sources, so that a change of it is noticed. `state`: bytes of
+  // a catom's program.
+  Result<void> add_cells(sim::Setup& setup, const std::string& text, std::size_t state);
+  static model::WorldModel empty_world(const std::string& name, double seconds);
+  void tick();  // throws what ends the run
+  // Memory and hash of the catoms.
+  void measure_world(sim::Metrics& metrics) const;
+  virtual std::array<std::uint8_t, 3> color(std::uint32_t catom) const = 0;
+
+  std::unique_ptr<ThreadPool> threads_;
+  std::unique_ptr<lattice::CatomWorld> world_;
+
+ private:
+  Result<std::vector<lattice::Cell>> cells_of_file(sim::Setup& setup, const std::string& file, std::size_t state) const;
+
+  // Places and who is covered, as long as no catom moves.
+  mutable std::vector<sim::CloudItem> places_;
+  mutable std::uint64_t places_version_ = 0;
+};
+
+}  // namespace volvox::experiments::dprsim

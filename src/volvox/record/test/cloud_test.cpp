@@ -1,0 +1,154 @@
+// Clouds in recordings: only what has changed is written, and any tick can be read back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "volvox/base/random.h"
+#include "volvox/base/test/temporary_folder.h"
+#include "volvox/record/cloud_message.h"
+#include "volvox/record/recorder.h"
+#include "volvox/record/recording_format.h"
+#include "volvox/record/replay.h"
+#include "volvox/sim/test/worlds.h"
+
+namespace volvox::record {
+namespace {
+
+using Items = std::vector<sim::CloudItem>;
+
+struct Fixed : sim::Cloud {
+  Items items;
+  sim::CloudLook cloud_look() const override { return {}; }
+  void cloud_items(Items& out) const override { out = items; }
+  std::vector<std::string> cloud_state(std::uint32_t) const override { return {}; }
+  void cloud_values(std::size_t, std::vector<float>&) const override {}
+};
+
+// Some items move, some change their colour, and now and then one comes or goes.
+void change(Items& items, RandomStream& random) {
+  for (sim::CloudItem& item : items) {
+    if (random.chance(0.05)) item.position[0] += 1;
+    if (random.chance(0.1)) item.color[1] = static_cast<std::uint8_t>(random.bits());
+    if (random.chance(0.01)) item.shown = static_cast<std::uint8_t>(random.bits());
+  }
+  if (random.chance(0.3)) items.push_back({{1, 2, static_cast<float>(items.size())}, {3, 4, 5}, sim::CloudItem::open});
+}
+
+TEST(CloudMessage, SaysWhatHasChanged) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    RandomStream random(seed, 0, "cloud");
+    Fixed cloud;
+    cloud.items.resize(50, {{1, 2, 3}, {4, 5, 6}, sim::CloudItem::open});
+    CloudWriter writer;
+    Items read;
+    protobuf::Writer message;
+    for (std::int64_t tick = 0; tick < 60; ++tick) {
+      const bool first = tick % 7 == 0;
+      if (writer.write(cloud, tick, first, message)) {
+        if (whole_of_cloud(message.bytes()) == tick) read.clear();  // it needs nothing of before
+        ASSERT_TRUE(read_cloud(message.bytes(), read));
+      } else {
+        ASSERT_FALSE(first);
+      }
+      ASSERT_EQ(read, cloud.items) << "seed " << seed << " tick " << tick;
+      change(cloud.items, random);
+    }
+  }
+}
+
+TEST(CloudMessage, NothingIsWrittenOfNothing) {
+  Fixed cloud;
+  cloud.items.resize(1000, {{1, 2, 3}, {4, 5, 6}, sim::CloudItem::open});
+  CloudWriter writer;
+  protobuf::Writer message;
+  EXPECT_TRUE(writer.write(cloud, 0, true, message));
+  EXPECT_GT(message.bytes().size(), 16'000u);
+  EXPECT_FALSE(writer.write(cloud, 1, false, message));
+  EXPECT_TRUE(writer.write(cloud, 2, true, message));
+  EXPECT_LT(message.bytes().size(), 32u);
+  cloud.items[7].color[0] = 99;
+  EXPECT_TRUE(writer.write(cloud, 3, false, message));
+  EXPECT_LT(message.bytes().size(), 40u);
+}
+
+TEST(CloudMessage, DamagedBytesAreRefusedOrRead) {
+  Fixed cloud;
+  cloud.items.resize(20, {{1, 2, 3}, {4, 5, 6}, sim::CloudItem::open});
+  CloudWriter writer;
+  protobuf::Writer message;
+  ASSERT_TRUE(writer.write(cloud, 0, true, message));
+  const std::string whole = message.bytes();
+  cloud.items[3].position[2] = 9, cloud.items[11].color[2] = 8;
+  ASSERT_TRUE(writer.write(cloud, 1, false, message));
+  for (const std::string& good : {whole, message.bytes()})
+    for (std::size_t at = 0; at < good.size(); ++at)
+      for (const int flip : {1, 0x80, 0xff}) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(bad[at] ^ flip);
+        Items items(20);
+        (void)read_cloud(bad, items);
+        EXPECT_LE(items.size(), 60u);
+      }
+}
+
+// An experiment whose cloud is a function of the tick.
+class Clouded : public sim::Experiment, public Fixed {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
+    return std::vector<model::ParameterDesc>{};
+  }
+  Result<model::WorldModel> init(sim::Setup&) override {
+    model::WorldModel world;
+    world.name = "clouded";
+    world.run.duration = Time::seconds(2);
+    world.run.engine = "none";
+    items.resize(300'000, {{1, 2, 3}, {4, 5, 6}, sim::CloudItem::open});  // more than a chunk
+    return world;
+  }
+  void before_tick(sim::Simulation& simulation) override {
+    RandomStream random(7, static_cast<std::uint64_t>(simulation.tick()), "clouded");
+    for (int i = 0; i < 20'000; ++i) {
+      sim::CloudItem& item = items[random.bits() % items.size()];
+      item.position[1] += 1;
+      item.color[0] = static_cast<std::uint8_t>(random.bits());
+    }
+  }
+};
+
+TEST(CloudRecording, AnyTickIsReadBack) {
+  sim::Stage stage;
+  TemporaryFolder folder;
+  stage.library.experiments.add("clouded", [] { return std::make_unique<Clouded>(); });
+  sim::RunOptions options;
+  options.experiment = "clouded";
+  auto run = sim::Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  auto recorder = Recorder::start(**run, folder.path() / format::file_name);
+  ASSERT_TRUE(recorder.ok());
+  std::map<std::int64_t, Items> kept;
+  while ((*run)->simulation().tick() < (*run)->ticks()) {
+    ASSERT_TRUE((*run)->step().ok());
+    if (const std::int64_t tick = (*run)->simulation().tick(); tick % 17 == 3) (*run)->cloud()->cloud_items(kept[tick]);
+  }
+  (*run)->end();
+  ASSERT_TRUE((*recorder)->finish({}).ok());
+  auto recording = Recording::open(folder.path());
+  ASSERT_TRUE(recording.ok()) << recording.error().text();
+  std::vector<std::int64_t> ticks;
+  for (const auto& [tick, items] : kept) ticks.push_back(tick);
+  for (int round = 0; round < 2; ++round) {  // forwards, then backwards
+    for (const std::int64_t t : ticks) {
+      const auto tick = (*recording)->tick(t);
+      ASSERT_TRUE(tick.ok()) << tick.error().text();
+      ASSERT_EQ((*tick)->cloud, kept[t]) << t;
+    }
+    std::reverse(ticks.begin(), ticks.end());
+  }
+  const auto verified = verify(**recording, stage.library, stage.log, 1);
+  ASSERT_TRUE(verified.ok()) << verified.error().text();
+  EXPECT_TRUE(verified->same) << verified->detail;
+}
+
+}  // namespace
+}  // namespace volvox::record

@@ -1,0 +1,59 @@
+// Many small things of one shape that an experiment simulates beside the modules of the world: the catoms of a lattice,
+// later particles. An experiment that has some is a Cloud, too; recorder, pictures and viewers find it by Run::cloud()
+// and read it between two ticks, from the thread of the run. They only read.
+// Items are numbered from 0, and a number always means the same item. Lengths in m, world frame.
+// What people do to an item comes as an input (TapInput), and so is recorded and replayed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace volvox::sim {
+
+// In the layout that goes to a socket or a GPU.
+struct CloudItem {
+  enum Shown : std::uint8_t { gone = 0, covered = 1, open = 255 };  // covered: only a cut through the cloud shows it
+  std::array<float, 3> position{};
+  std::array<std::uint8_t, 3> color{};  // sRGB
+  std::uint8_t shown = gone;
+  friend bool operator==(const CloudItem&, const CloudItem&) = default;
+};
+static_assert(sizeof(CloudItem) == 16);
+
+inline constexpr std::array<std::uint8_t, 3> no_color = {205, 208, 212};  // of an item without a colour of its own
+
+// What does not change in a run.
+struct CloudLook {
+  enum class Shape : std::uint8_t { box, ball, cylinder };  // a cylinder stands upright
+  std::string noun = "item";                                // "catom"
+  Shape shape = Shape::box;
+  std::array<double, 3> size{1, 1, 1};  // along x, y and z
+  std::vector<std::string> values{};    // numbers of its program, by which it can be coloured
+  bool can_be_tapped = false;
+};
+
+class Cloud {
+ public:
+  virtual ~Cloud() = default;
+  virtual CloudLook cloud_look() const = 0;
+  virtual void cloud_items(std::vector<CloudItem>& items) const = 0;  // all, by number
+  // What a person may know of the program of an item: a line each.
+  virtual std::vector<std::string> cloud_state(std::uint32_t item) const = 0;
+  // Somebody taps an item, in the input phase of a tick. False: there is no such item, or it cannot be tapped.
+  virtual bool cloud_tap(std::uint32_t /*item*/) { return false; }
+  // A value of CloudLook::values, by item; NaN: it has none.
+  virtual void cloud_values(std::size_t value, std::vector<float>& out) const = 0;
+};
+
+// From dark violet (0) through green to yellow (1); sRGB.
+std::array<std::uint8_t, 3> ramp_color(double part);
+
+// Gives the items the colours of their values, from the least to the largest, which are returned; those without a value
+// are grey.
+std::pair<double, double> color_by(std::span<const float> values, std::vector<CloudItem>& items);
+
+}  // namespace volvox::sim
