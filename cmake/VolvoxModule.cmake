@@ -32,8 +32,10 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 set(test_optimization $<$<CONFIG:Release>:-O1>)
 
 # Headers that nearly every file includes are parsed once: they were most of what a build took. `base` for the lower
-# layers, `sim` for what stands on worlds and minds; tests are programs, which GCC compiles with another flag, so they
-# have their own. Files still include what they use: the preset `dev` builds without this, and would tell.
+# layers, `sim` for what stands on worlds and minds, `json` for the command and the viewer's server; tests are programs,
+# which GCC compiles with another flag, so they have their own. What a header's inline functions use is still compiled in
+# every file: CLI11 took 5 s of each, so only the files with options include it. Files include what they use: the preset
+# `dev` builds without this, and would tell.
 function(volvox_precompiled name)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled/empty.cpp "")
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled/main.cpp "int main() {}\n")
@@ -59,8 +61,9 @@ foreach(header archive log math registry result thread_pool type)
 endforeach()
 volvox_precompiled(base ${base_headers})
 volvox_precompiled(sim ${base_headers} <volvox/sim/experiment.h>)
+volvox_precompiled(json ${base_headers} <volvox/sim/experiment.h> <nlohmann/json.hpp>)
 
-# volvox_module(NAME SOURCES ... [DEPENDS modules] [LIBRARIES private] [TESTS sources] [PRECOMPILED base|sim|headers]
+# volvox_module(NAME SOURCES ... [DEPENDS modules] [LIBRARIES private] [TESTS sources] [PRECOMPILED base|sim|json|headers]
 #               [OPTIMIZATION 1|3])
 # One folder, one namespace, one target: volvox_NAME, with its tests beside it.
 function(volvox_module name)
@@ -87,7 +90,7 @@ function(volvox_precompile target)
   set(which base)
   set(headers)
   foreach(word ${ARGN})
-    if(word STREQUAL base OR word STREQUAL sim)
+    if(word MATCHES "^(base|sim|json)$")
       set(which ${word})
     else()
       list(APPEND headers ${word})
@@ -111,12 +114,16 @@ add_custom_target(unit_tests)
 function(volvox_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS;PRECOMPILED" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  list(FILTER arg_PRECOMPILED INCLUDE REGEX "^(base|sim)$")
+  list(FILTER arg_PRECOMPILED INCLUDE REGEX "^(base|sim|json)$")
   volvox_precompile(${name} base ${arg_PRECOMPILED})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} volvox_flags GTest::gtest GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${test_optimization})
   # One ctest entry a binary: starting a process a case would cost more than most cases do.
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 600)
+  set(timeout 600)
+  if(VOLVOX_SANITIZE)
+    set(timeout 3000)  # sanitizers take up to ten times as long, on a busy machine more
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT ${timeout})
   add_dependencies(unit_tests ${name})
 endfunction()

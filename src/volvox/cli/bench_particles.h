@@ -1,9 +1,7 @@
 // `volvox bench particles`: water, rubble and cloth.
 #pragma once
 
-#include <string>
-
-#include "volvox/base/log.h"
+#include "volvox/cli/bench_scenes.h"
 
 namespace CLI {
 class App;
@@ -11,10 +9,10 @@ class App;
 
 namespace volvox::cli {
 
-struct BenchParticlesArguments {
-  std::string scenes = "fluid,debris,cloth", n, threads = "1", device = "cpu";
+struct BenchParticlesArguments : BenchScenesArguments {
+  BenchParticlesArguments() { scenes = "fluid,debris,cloth"; }
+  std::string device = "cpu";
   int frames = 0;
-  bool json = false, list = false;
 };
 void add_bench_particles(CLI::App& bench, BenchParticlesArguments& arguments);
 int bench_particles_command(const BenchParticlesArguments& arguments, Log& log);

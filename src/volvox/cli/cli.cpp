@@ -83,17 +83,6 @@ If it is stopped or killed, the same command with --out DIR goes on: what has fi
 change of the world or of a file that it reads, the folder is refused: give another one, or remove it to run anew.
 Exit status: 0 all runs done; 1 one failed, or it was stopped; 2 bad input.)";
 
-constexpr const char* bench_engines_examples = R"(
-Examples:
-  volvox bench engines
-  volvox bench engines --scenes S2 --n 100,1000,10000 --engines native
-  volvox bench engines --scenes pile,heap --engines native,bullet,bullet@1/60 --repeats 3
-  volvox bench engines --scenes all --threads 1,2 --json > engines.json
-
-Each engine runs in a process of its own; ms a step is the median over the ticks (1/60 s) after the
-scene has settled. Penetration is measured from the poses, not from the engine's own contacts.
-docs/benchmarks.md defines the scenes and has the table as measured.)";
-
 LogLevel log_level(bool quiet) {
   if (const char* level = std::getenv("VOLVOX_LOG_LEVEL")) {
     const std::string wanted = level;
@@ -124,6 +113,20 @@ struct Arguments {
 };
 
 // The options of a run, shared by all commands that make one.
+void add_viewer(CLI::App& command, ViewerArguments& viewer) {
+  command.add_option("--host", viewer.host, "address of the viewer; by default only this machine can connect")
+      ->capture_default_str()
+      ->type_name("ADDRESS");
+  command.add_option("--port", viewer.port, "port of the viewer; 0: any free port")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(0, 65535));
+  command.add_flag("--no-browser", viewer.no_browser, "print the address only");
+  command.add_flag(
+      "--no-token", viewer.no_token,
+      "no token in the address: everybody who can connect may look and act, other users of this machine, too");
+}
+
 void add_run_options(CLI::App& command, RunArguments& run) {
   command
       .add_option("experiment", run.experiment,
@@ -243,46 +246,6 @@ void add_run(CLI::App& app, Arguments& a) {
   run->add_flag("--quiet", a.run.quiet, "no progress, no table; warnings are still printed");
 }
 
-void add_bench_engines(CLI::App& bench, Arguments& a) {
-  CLI::App* engines = bench.add_subcommand(
-      "engines", "compare physics engines on the scenes S1 to S4, a pile, a heap, ...: time and quality side by side");
-  engines->footer(bench_engines_examples);
-  engines->add_option("--scenes", a.bench_engines.scenes, "comma-separated, or 'all' (--list describes them)")
-      ->capture_default_str()
-      ->type_name("A,B");
-  engines
-      ->add_option("--n", a.bench_engines.n,
-                   "number of modules; several sizes are run one after the other (default: as the scene defines)")
-      ->type_name("N[,M]");
-  engines
-      ->add_option("--engines", a.bench_engines.engines,
-                   "comma-separated, each optionally with its longest substep: native,bullet@1/60 (default: all "
-                   "engines with dynamics)")
-      ->type_name("A,B");
-  engines->add_option("--threads", a.bench_engines.threads, "threads to use; several numbers are compared")
-      ->capture_default_str()
-      ->type_name("N[,M]");
-  engines->add_option("--seconds", a.bench_engines.seconds, "simulated time (default: as the scene defines)")
-      ->type_name("S")
-      ->check(between(0.05, 3600));
-  engines
-      ->add_option("--repeats", a.bench_engines.repeats,
-                   "number of measurements, with the engines in turn; the median counts")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(between(1, 100));
-  engines->add_option("--limit", a.bench_engines.limit, "wall time for one engine in one scene, in seconds")
-      ->capture_default_str()
-      ->type_name("S")
-      ->check(between(0.01, 1e6));
-  engines->add_option("--seed", a.bench_engines.seed, "of the random parts of a scene")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number());
-  engines->add_flag("--list", a.bench_engines.list, "describe the scenes and run nothing");
-  engines->add_flag("--json", a.bench_engines.json, "print one JSON object on standard output and nothing else there");
-}
-
 void add_sweep(CLI::App& app, Arguments& a) {
   CLI::App* sweep = app.add_subcommand(
       "sweep", "run an experiment over values of its parameters and over seeds, each run in its own process");
@@ -371,13 +334,13 @@ void add_others(CLI::App& app, Arguments& a) {
       ->check(whole_number(1, 1024));
   bench->add_flag("--json", a.bench.json, "print JSON");
 
-  add_bench_engines(*bench, a);
+  add_bench_engines(*bench, a.bench_engines);
   add_bench_lattice(*bench, a.bench_lattice);
   add_bench_particles(*bench, a.bench_particles);
 
   CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot or an experiment of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
-  make->add_option("kind", a.new_kind, "behavior, robot or experiment")->required();
+  make->add_option("kind", a.new_kind, "behavior, robot, experiment or codemodule (a program of catoms)")->required();
   make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
   make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
 
@@ -578,7 +541,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
   if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
-  if (app.got_subcommand("scan")) return scan_command(*app.get_subcommand("scan"), a.scan, library, log);
+  if (app.got_subcommand("scan")) {
+    a.scan.subcommand = app.get_subcommand("scan")->get_subcommands().front()->get_name();
+    return scan_command(a.scan, library, log);
+  }
   if (app.got_subcommand("net")) return net_flood_command(a.net);
   if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
   if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer);

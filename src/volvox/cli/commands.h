@@ -30,7 +30,6 @@ struct ViewerArguments {
   int port = 0;
   bool no_browser = false, no_token = false;
 };
-void add_viewer(CLI::App& command, ViewerArguments& viewer);
 
 // Settings of pictures and videos. No camera: the experiment's own.
 struct ViewArguments {
@@ -149,6 +148,7 @@ struct BenchEnginesArguments {
   std::uint64_t seed = 1;
   bool json = false, list = false;
 };
+void add_bench_engines(CLI::App& bench, BenchEnginesArguments& arguments);
 int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& library, Log& log);
 
 struct CrosscheckArguments {
@@ -179,6 +179,7 @@ int net_flood_command(const NetArguments& arguments);
 
 // `volvox scan ...`: arenas from laser data. The subcommand and its arguments.
 struct ScanArguments {
+  std::string subcommand;
   std::string input, second, output, truth, path, cloud, method = "gsrm";
   std::vector<std::string> scans;
   std::uint64_t seed = 1;
@@ -191,7 +192,7 @@ struct ScanArguments {
   RunArguments run;
 };
 void add_scan(CLI::App& app, ScanArguments& arguments);
-int scan_command(const CLI::App& scan, const ScanArguments& arguments, sim::Library& library, Log& log);
+int scan_command(const ScanArguments& arguments, sim::Library& library, Log& log);
 
 int new_command(const std::string& kind, const std::string& name, const std::string& folder);
 int completion_command(const std::string& shell);

@@ -133,7 +133,8 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
       {"mode", {"exact", "culled", "wired"}},
       {"layout", {"grid", "random"}},
       {"shell", {"bash", "zsh", "fish"}},
-      {"kind", {"behavior", "robot", "experiment"}},
+      {"kind", {"behavior", "robot", "experiment", "codemodule"}},
+      {"lattice", {"square", "hex", "cubic", "bcc", "fcc"}},
       {"what", kinds_of_things()},
       {"engine", names_of("engines", library)},
       {"engines", names_of("engines", library)},
@@ -145,7 +146,10 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
   const std::vector<std::string> worlds = {".sdf", ".urdf", ".world"};
   // By what is in them, as far as their names tell.
   const std::pair<std::string, std::vector<std::string>> kinds_of_files[] = {
-      {"restore", {".snap"}}, {"plugin", {".so"}}, {"folder", {".mcap"}}};
+      {"restore", {".snap"}},
+      {"plugin", {".so"}},
+      {"folder", {".mcap"}},
+      {"cells", {".csv", ".png", ".jpg", ".stl", ".obj", ".ply", ".off"}}};
   for (const auto& [known, endings] : kinds_of_files)
     if (name == known) return add_files(found, word, endings), found;
   if (name == "command") {  // of help: the commands again
@@ -161,7 +165,9 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
         found.push_back({word.substr(0, equals + 1) + value, ""});
   } else if (name == "experiment" || (name == "scenes" && option.get_positional())) {
     add_words(found, names_of("experiments", library));
-    add_files(found, word, worlds);
+    std::vector<std::string> programs = worlds;
+    programs.emplace_back(".meld");
+    add_files(found, word, programs);
   } else if (name == "robot") {
     add_words(found, names_of("robots", library));
     add_files(found, word, worlds);

@@ -40,7 +40,7 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
 }
 
 Result<Studio> Studio::create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
-                              const world::World& world, double detail) {
+                              const sim::Run& run, double detail) {
   const auto size = view::picture::parse_size(arguments.size);
   if (!size.ok()) return size.error();
   auto renderers = parse_renderers(arguments.renderer, engines);
@@ -55,7 +55,7 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
                                                  {"rays", arguments.rays ? "true" : "false"}};
   if (arguments.messages) settings["messages"] = "true";  // plugins' engines may not know this setting
   studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
-  studio.tree = std::make_shared<const view::RenderTree>(view::RenderTree::of(world));
+  studio.tree = std::make_shared<const view::RenderTree>(view::RenderTree::of(run));
   studio.width = size->width, studio.height = size->height;
   studio.aspect = real(size->width) / size->height;
   if (auto ready = studio.use_renderer_of(0); !ready.ok()) return ready.error();
@@ -82,27 +82,28 @@ model::Bounds Studio::subject(const view::Frame& frame) const {
 }
 
 Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments,
-                                           const view::RenderEngineRegistry& engines, sim::Simulation& simulation) {
+                                           const view::RenderEngineRegistry& engines, sim::Run& run) {
   std::unique_ptr<Film> film(new Film);
+  film->run_ = &run;
   film->arguments_ = arguments;
-  if (arguments.messages) record::TrafficWatch::prepare(simulation);
-  auto studio = Studio::create(arguments, engines, simulation.world(), 1);
+  if (arguments.messages) record::TrafficWatch::prepare(run.simulation());
+  auto studio = Studio::create(arguments, engines, run, 1);
   if (!studio.ok()) return studio.error();
   film->studio_ = std::move(*studio);
   auto writer = view::picture::VideoWriter::create(file, film->studio_.width, film->studio_.height, frames_per_second);
   if (!writer.ok()) return writer.error();
   film->writer_ = std::move(*writer);
-  film->begin_ = simulation.now().seconds();
-  if (auto first = film->take(simulation); !first.ok()) return first.error();
+  film->begin_ = run.simulation().now().seconds();
+  if (auto first = film->take(); !first.ok()) return first.error();
   return film;
 }
 
 Film::~Film() = default;
 
 // Smoothly follows the modules, and moves back when they spread.
-Result<view::Camera> Film::follow(const sim::Simulation& simulation) {
-  auto wanted =
-      view::parse_camera(arguments_.camera, studio_.subject(frame_), studio_.aspect, simulation.world(), frame_);
+Result<view::Camera> Film::follow() {
+  auto wanted = view::parse_camera(arguments_.camera, studio_.subject(frame_), studio_.aspect,
+                                   run_->simulation().world(), frame_);
   const bool by_direction = arguments_.camera.find_first_of(",.") == std::string::npos;
   if (!wanted.ok() || taken_ == 0 || !by_direction) return wanted;
   constexpr double part = 1 - 0.96;  // per frame: two thirds of the way in nearly a second
@@ -119,13 +120,14 @@ Result<view::Camera> Film::follow(const sim::Simulation& simulation) {
   return camera;
 }
 
-Result<void> Film::take(const sim::Simulation& simulation) {
-  view::capture(simulation, frame_);
+Result<void> Film::take() {
+  const sim::Simulation& simulation = run_->simulation();
+  view::capture(*run_, frame_);
   if (arguments_.rays) view::capture_rays(simulation.minds(), frame_);
   if (arguments_.messages) frame_.traffic = traffic_.take(simulation);
   if (auto changed = studio_.use_renderer_of(simulation.now().seconds()); !changed.ok()) return changed;
   if (auto shown = studio_.engine->show(frame_); !shown.ok()) return shown;
-  auto camera = follow(simulation);
+  auto camera = follow();
   if (!camera.ok()) return camera.error();
   camera_ = *camera;
   auto image = studio_.engine->image(camera_);
@@ -134,11 +136,12 @@ Result<void> Film::take(const sim::Simulation& simulation) {
   return writer_->write(*image);
 }
 
-void Film::observe(const sim::Simulation& simulation) {
+void Film::observe() {
+  const sim::Simulation& simulation = run_->simulation();
   if (arguments_.messages) traffic_.look(simulation);
   // A tick longer than a frame gives several frames.
   while (status_.ok() && simulation.now().seconds() - begin_ >= real(taken_) / frames_per_second - 1e-9)
-    status_ = take(simulation);
+    status_ = take();
 }
 
 Result<void> Film::finish() {
@@ -158,16 +161,16 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string&, const vi
   return no_pictures();
 }
 Result<void> Studio::use_renderer_of(double) { return no_pictures(); }
-Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const world::World&, double) {
+Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const sim::Run&, double) {
   return no_pictures();
 }
 model::Bounds Studio::subject(const view::Frame&) const { return {}; }
 Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&,
-                                           sim::Simulation&) {
+                                           sim::Run&) {
   return no_pictures();
 }
 Film::~Film() = default;
-void Film::observe(const sim::Simulation&) {}
+void Film::observe() {}
 Result<void> Film::finish() { return {}; }
 
 #endif

@@ -25,7 +25,7 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text, con
 // view::picture::PictureSettings.
 struct Studio {
   static Result<Studio> create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
-                               const world::World& world, double detail);
+                               const sim::Run& run, double detail);
 
   std::vector<RendererChange> renderers;  // in the order of their times; the first from the start
   // Changes to the engine of this time, if it is another; the new engine gets the tree.
@@ -48,21 +48,22 @@ struct Studio {
 class Film {
  public:
   static Result<std::unique_ptr<Film>> create(const std::string& file, const ViewArguments& arguments,
-                                              const view::RenderEngineRegistry& engines, sim::Simulation& simulation);
+                                              const view::RenderEngineRegistry& engines, sim::Run& run);
   ~Film();
 
   // Takes a frame if one is due. The first failure ends the film, not the run.
-  void observe(const sim::Simulation& simulation);
+  void observe();
   const Result<void>& status() const { return status_; }
   Result<void> finish();
 
  private:
   Film() = default;
-  Result<void> take(const sim::Simulation& simulation);
-  Result<view::Camera> follow(const sim::Simulation& simulation);
+  Result<void> take();
+  Result<view::Camera> follow();
 
   static constexpr int frames_per_second = 30;
 
+  const sim::Run* run_ = nullptr;
   Studio studio_;
   ViewArguments arguments_;
   std::unique_ptr<view::picture::VideoWriter> writer_;

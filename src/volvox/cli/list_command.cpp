@@ -17,6 +17,7 @@
 #include "volvox/model/file_names.h"
 #include "volvox/model/reader.h"
 #include "volvox/model/world_builder.h"
+#include "volvox/model/xml.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/report/table.h"
 #include "volvox/view/render_engine.h"
@@ -26,10 +27,30 @@ namespace {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;  // name, one line about it
 
-// Not the comment of the world, which would be long; its parameters say more.
+// The first sentence of the comment at the top of a world's file; the name of the file if there is none.
+std::string first_sentence(const std::filesystem::path& world) {
+  const auto text = model::read_text(world);
+  const std::size_t begin = text.ok() ? text->find("<!--") : std::string::npos;
+  if (begin == std::string::npos || begin > text->find("<sdf")) return world.filename().string();
+  const std::string comment = text->substr(begin + 4, text->find("-->", begin) - begin - 4);
+  std::string sentence;
+  bool space = false;
+  for (const char c : comment) {
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+      if (sentence.ends_with('.')) break;
+      space = !sentence.empty();
+    } else {
+      if (space) sentence += ' ';
+      sentence += c, space = false;
+    }
+  }
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return sentence.empty() ? world.filename().string() : sentence;
+}
+
 std::string describe_experiment(const sim::Located& located, const sim::Library& library) {
   if (located.registered) return library.experiments.description(located.name);
-  return located.file.filename().string();
+  return first_sentence(located.file);
 }
 
 Rows experiments(const sim::Library& library) {

@@ -182,6 +182,82 @@ int main(int argc, char** argv) {
 }
 )";
 
+constexpr const char* code_module_template =
+    R"(// The code module '@name@' of catoms on a lattice, and a volvox command that runs it: ./build/@name@ run @name@
+#include <volvox/cli/cli.h>
+#include <volvox/lattice/catom_world.h>
+#include <volvox/sim/experiment.h>
+
+namespace lattice = volvox::lattice;
+
+// A message between neighbours.
+struct Distance {
+  std::uint32_t links = 0;
+};
+VOLVOX_TYPE(Distance, links)
+
+// The program of every catom; its members are the state of one. This one counts the links to catom 0.
+struct @Name@ {
+  std::uint32_t distance = ~std::uint32_t{0};
+
+  void start(lattice::Catom& catom) {  // once, before the first tick
+    if (catom.id() != 0) return;
+    distance = 0;
+    catom.broadcast(Distance{1});
+  }
+  void heard(lattice::Catom& catom, int port, const Distance& told) {  // a message came in at a port
+    if (told.links >= distance) return;
+    distance = told.links;
+    catom.broadcast(Distance{distance + 1}, 0, port);
+  }
+  static void mailboxes(lattice::Mailboxes<@Name@>& boxes) { boxes.link<&@Name@::heard>(0); }
+};
+VOLVOX_TYPE(@Name@, distance)
+
+class Catoms : public volvox::sim::Experiment {
+ public:
+  volvox::Result<std::vector<volvox::model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
+    return std::vector<volvox::model::ParameterDesc>{{"side", "30", 1, 300, {}, "cells along each side", 0, true}};
+  }
+  volvox::Result<volvox::model::WorldModel> init(volvox::sim::Setup& setup) override {
+    const volvox::Parameters parameters(setup.settings, "@name@");
+    const auto last = static_cast<std::int32_t>(parameters.integer("side", 30, 1, 300)) - 1;
+    catoms_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(lattice::Kind::cubic),
+                                                    lattice::WorldOptions{.seed = setup.seed});
+    if (auto done = catoms_->load<@Name@>(); !done.ok()) return done.error();
+    if (auto done = catoms_->add_box({0, 0, 0}, {last, last, last}); !done.ok()) return done.error();
+    if (auto done = catoms_->start(); !done.ok()) return done.error();
+    volvox::model::WorldModel world;  // no modules: the catoms are beside it
+    world.name = "@name@";
+    world.run.duration = volvox::Time::seconds(5);
+    world.run.engine = "none";
+    return world;
+  }
+  void before_tick(volvox::sim::Simulation&) override {
+    if (auto done = catoms_->tick(); !done.ok()) throw std::runtime_error(done.error().text());
+  }
+  void shutdown(const volvox::sim::Simulation&, volvox::sim::Metrics& metrics) override {
+    std::uint32_t farthest = 0;
+    for (std::uint32_t i = 0; i < catoms_->ensemble().count(); ++i)
+      if (const std::uint32_t d = catoms_->state<@Name@>(i)->distance; d != ~std::uint32_t{0})
+        farthest = std::max(farthest, d);
+    metrics.set("farthest", farthest, "links from catom 0");
+    metrics.set("messages", static_cast<double>(catoms_->traffic().delivered), "delivered");
+  }
+  void archive_state(volvox::Archive& ar) override { catoms_->archive(ar); }
+  bool state_is_hashed() const override { return true; }
+
+ private:
+  std::unique_ptr<lattice::CatomWorld> catoms_;
+};
+
+int main(int argc, char** argv) {
+  auto library = volvox::cli::standard_library();
+  library.experiments.add("@name@", [] { return std::make_unique<Catoms>(); }, "my first code module");
+  return volvox::cli::main(argc, argv, library);
+}
+)";
+
 constexpr const char* robot_readme_template = R"(# @name@
 Made by `volvox new robot @name@`. The robot is robots/@name@/@name@.sdf, an SDF file, which needs no build; world.sdf
 places three of them, and a world finds the robots in the folder robots/ beside it:
@@ -230,20 +306,28 @@ bool good_name(const std::string& name) {
   if (name.empty() || !is_lower_case(name[0])) return false;
   for (const char c : name)
     if (!is_lower_case(c) && !is_digit(c) && c != '_') return false;
-  // CMake keeps some names for targets of its own.
-  for (const char* taken : {"volvox", "test", "all", "install", "clean", "help", "package"})
-    if (name == taken) return false;
   return name.back() != '_';
+}
+
+// CMake keeps some names for targets of its own.
+bool is_taken(const std::string& name) {
+  for (const char* taken : {"volvox", "test", "all", "install", "clean", "help", "package"})
+    if (name == taken) return true;
+  return false;
 }
 
 }  // namespace
 
 int new_command(const std::string& kind, const std::string& name, const std::string& folder) {
-  if (kind != "behavior" && kind != "robot" && kind != "experiment")
-    return complain(Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment"));
+  if (kind != "behavior" && kind != "robot" && kind != "experiment" && kind != "codemodule")
+    return complain(
+        Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment, codemodule"));
   if (!good_name(name))
     return complain(Error(fmt::format("'{}' cannot be the name of a {}", name, kind),
                           "use small letters, digits and '_', beginning with a letter, such as my_snake"));
+  if (is_taken(name))
+    return complain(Error(fmt::format("'{}' cannot be the name of a {}: CMake has a target of this name", name, kind),
+                          fmt::format("use another, such as my_{}", name)));
   const fs::path root = folder.empty() ? fs::path(name) : fs::path(folder);
   std::error_code error;
   if (fs::exists(root, error) && !fs::is_empty(root, error))
@@ -261,7 +345,7 @@ int new_command(const std::string& kind, const std::string& name, const std::str
     files.emplace_back(fs::path("robots") / name / (name + ".sdf"), robot_template);
     files.emplace_back("world.sdf", robot_world_template);
   } else {
-    files.emplace_back(name + ".cpp", experiment_template);
+    files.emplace_back(name + ".cpp", kind == "codemodule" ? code_module_template : experiment_template);
     target = name;
   }
   for (const auto& [path, text] : files) {
@@ -270,19 +354,19 @@ int new_command(const std::string& kind, const std::string& name, const std::str
       return complain(
           Diagnostic{(root / path).string(), 0, "the file cannot be written", "choose another place with --in DIR"});
   }
+  const std::string build = fmt::format(
+      "  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  ./build/{} run {}\n\nVolvox must be "
+      "installed for that (cmake --install). If it is not in a standard place, add -DCMAKE_PREFIX_PATH=WHERE to the "
+      "first "
+      "line.\n",
+      name, target);
+  const std::string place = printable(root.string());
   if (kind == "robot")
     fmt::print(
         "Made robot in {0}. An SDF needs no build:\n\n  cd {0}\n  volvox info {1}\n  volvox run {2}\n\nWith behaviors "
-        "of "
-        "your own, in {1}.cpp:\n\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  ./build/{1} "
-        "run "
-        "{2}\n",
-        printable(root.string()), name, target);
-  else
-    fmt::print(
-        "Made {} in {}. Now:\n\n  cd {}\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  "
-        "./build/{} run {}\n",
-        kind, printable(root.string()), printable(root.string()), name, target);
+        "of your own, in {1}.cpp:\n\n{3}",
+        place, name, target, build);
+  else fmt::print("Made {} in {}. Now:\n\n  cd {}\n{}", kind, place, place, build);
   return done;
 }
 

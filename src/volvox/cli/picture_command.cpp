@@ -45,7 +45,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
     return complain(Error(
         fmt::format("there is no picture at {} s: the run goes from {:.6g} to {:.6g} s", arguments.at, begin, end),
         "give --at a time within it, or a longer --duration"));
-  auto studio = Studio::create(arguments.run.view, render_engines(library), run.simulation().world(), fine);
+  auto studio = Studio::create(arguments.run.view, render_engines(library), run, fine);
   if (!studio.ok()) return complain(studio.error());
 
   std::vector<view::Frame> frames(arguments.strobe);
@@ -58,7 +58,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
       print_error(fmt::format("the run failed: {}", run.report().failure));
       return run_failed;
     }
-    view::capture(run.simulation(), frames[i]);
+    view::capture(run, frames[i]);
     box.add(studio->subject(frames[i]));
   }
   view::Frame& last = frames.back();

@@ -11,8 +11,7 @@ namespace fs = std::filesystem;
 Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const fs::path& file) {
   auto recorder = record::Recorder::start(run, file);
   if (recorder.ok())
-    (*recorder)->attach("render_tree", "application/octet-stream",
-                        view::encode_tree(view::RenderTree::of(run.simulation().world())));
+    (*recorder)->attach("render_tree", "application/octet-stream", view::encode_tree(view::RenderTree::of(run)));
   return recorder;
 }
 

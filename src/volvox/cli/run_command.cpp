@@ -306,12 +306,12 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (arguments.video) {
     ViewArguments view = arguments.view;
     if (view.camera.empty()) view.camera = (*run)->camera();
-    auto made = Film::create(*arguments.video, view, render_engines(library), (*run)->simulation());
+    auto made = Film::create(*arguments.video, view, render_engines(library), **run);
     if (!made.ok()) return refuse(made.error());
     film = std::move(*made);
-    (*run)->add_onlooker([&](const sim::Simulation& simulation) {
+    (*run)->add_onlooker([&](const sim::Simulation&) {
       const bool good = film->status().ok();
-      film->observe(simulation);
+      film->observe();
       if (good && !film->status().ok())
         log.warning("the film ends here, the run goes on: " + film->status().error().text());
     });

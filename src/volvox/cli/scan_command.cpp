@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -297,14 +296,14 @@ int run(const ScanArguments& a, sim::Library& library, Log& log) {
 
 }  // namespace
 
-int scan_command(const CLI::App& scan, const ScanArguments& arguments, sim::Library& library, Log& log) {
-  if (scan.got_subcommand("simulate")) return scan_simulate(arguments);
-  if (scan.got_subcommand("locate")) return scan_locate(arguments);
-  if (scan.got_subcommand("clean")) return clean(arguments);
-  if (scan.got_subcommand("build")) return build(arguments);
-  if (scan.got_subcommand("refine")) return refine(arguments);
-  if (scan.got_subcommand("evaluate")) return evaluate(arguments);
-  if (scan.got_subcommand("register")) return register_(arguments);
+int scan_command(const ScanArguments& arguments, sim::Library& library, Log& log) {
+  if (arguments.subcommand == "simulate") return scan_simulate(arguments);
+  if (arguments.subcommand == "locate") return scan_locate(arguments);
+  if (arguments.subcommand == "clean") return clean(arguments);
+  if (arguments.subcommand == "build") return build(arguments);
+  if (arguments.subcommand == "refine") return refine(arguments);
+  if (arguments.subcommand == "evaluate") return evaluate(arguments);
+  if (arguments.subcommand == "register") return register_(arguments);
   return run(arguments, library, log);
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -8,7 +7,6 @@
 #include "volvox/base/index.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
-#include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
 #include "volvox/record/recording_format.h"
@@ -52,20 +50,6 @@ Result<std::shared_ptr<record::Recorder>> record_into(sim::Run& run, const fs::p
 }
 
 }  // namespace
-
-void add_viewer(CLI::App& command, ViewerArguments& viewer) {
-  command.add_option("--host", viewer.host, "address of the viewer; by default only this machine can connect")
-      ->capture_default_str()
-      ->type_name("ADDRESS");
-  command.add_option("--port", viewer.port, "port of the viewer; 0: any free port")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number(0, 65535));
-  command.add_flag("--no-browser", viewer.no_browser, "print the address only");
-  command.add_flag(
-      "--no-token", viewer.no_token,
-      "no token in the address: everybody who can connect may look and act, other users of this machine, too");
-}
 
 Result<void> viewer_is_built() {
   auto files = view::WebServer::read_bundle(view::bundle_folder());

@@ -1,0 +1,98 @@
+// The options of `volvox bench ...`.
+#include <CLI/CLI.hpp>
+
+#include "volvox/cli/bench_lattice.h"
+#include "volvox/cli/bench_particles.h"
+#include "volvox/cli/commands.h"
+#include "volvox/cli/numbers.h"
+
+namespace volvox::cli {
+namespace {
+
+constexpr const char* bench_engines_examples = R"(
+Examples:
+  volvox bench engines
+  volvox bench engines --scenes S2 --n 100,1000,10000 --engines native
+  volvox bench engines --scenes pile,heap --engines native,bullet,bullet@1/60 --repeats 3
+  volvox bench engines --scenes all --threads 1,2 --json > engines.json
+
+Each engine runs in a process of its own; ms a step is the median over the ticks (1/60 s) after the
+scene has settled. Penetration is measured from the poses, not from the engine's own contacts.
+docs/benchmarks.md defines the scenes and has the table as measured.)";
+
+// --scenes, --n, --threads, --list and --json; `counted` is what --n counts.
+template <class Arguments>
+void add_scene_options(CLI::App& command, Arguments& arguments, const std::string& counted) {
+  command.add_option("--scenes", arguments.scenes, "comma-separated, or 'all' (--list describes them)")
+      ->capture_default_str()
+      ->type_name("A,B");
+  command
+      .add_option("--n", arguments.n,
+                  fmt::format("number of {}; several sizes are run one after the other (default: as the scene defines)",
+                              counted))
+      ->type_name("N[,M]");
+  command.add_option("--threads", arguments.threads, "threads to use; several numbers are compared")
+      ->capture_default_str()
+      ->type_name("N[,M]");
+  command.add_flag("--list", arguments.list, "describe the scenes and run nothing");
+  command.add_flag("--json", arguments.json, "print one JSON object on standard output and nothing else there");
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  command.add_option("--seed", seed, "of the random parts of a scene")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number());
+}
+
+}  // namespace
+
+void add_bench_engines(CLI::App& bench, BenchEnginesArguments& arguments) {
+  CLI::App* engines = bench.add_subcommand(
+      "engines", "compare physics engines on the scenes S1 to S4, a pile, a heap, ...: time and quality side by side");
+  engines->footer(bench_engines_examples);
+  add_scene_options(*engines, arguments, "modules");
+  engines
+      ->add_option("--engines", arguments.engines,
+                   "comma-separated, each optionally with its longest substep: native,bullet@1/60 (default: all "
+                   "engines with dynamics)")
+      ->type_name("A,B");
+  engines->add_option("--seconds", arguments.seconds, "simulated time (default: as the scene defines)")
+      ->type_name("S")
+      ->check(between(0.05, 3600));
+  engines
+      ->add_option("--repeats", arguments.repeats,
+                   "number of measurements, with the engines in turn; the median counts")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(between(1, 100));
+  engines->add_option("--limit", arguments.limit, "wall time for one engine in one scene, in seconds")
+      ->capture_default_str()
+      ->type_name("S")
+      ->check(between(0.01, 1e6));
+  add_seed(*engines, arguments.seed);
+}
+
+void add_bench_lattice(CLI::App& bench, BenchLatticeArguments& arguments) {
+  CLI::App* lattice = bench.add_subcommand("lattice", "catoms by the million: messages, moves and bytes a module");
+  lattice->footer(
+      "\nExamples:\n  volvox bench lattice\n  volvox bench lattice --n 1e6,1e7 --threads 1,2 --json\n\n"
+      "Every measurement runs in a process of its own and checks its result.");
+  add_scene_options(*lattice, arguments, "modules");
+  add_seed(*lattice, arguments.seed);
+}
+
+void add_bench_particles(CLI::App& bench, BenchParticlesArguments& arguments) {
+  CLI::App* particles = bench.add_subcommand("particles", "water, rubble and cloth: frames a second");
+  particles->footer(
+      "\nExamples:\n  volvox bench particles\n  volvox bench particles --scenes fluid --n 20000,100000 --threads 1,2 "
+      "--json\n\nEvery measurement runs in a process of its own.");
+  add_scene_options(*particles, arguments, "particles");
+  particles->add_option("--device", arguments.device, "what computes: cpu")->capture_default_str()->type_name("NAME");
+  particles->add_option("--frames", arguments.frames, "ticks of 1/60 s (0: the first 5 s)")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000));
+}
+
+}  // namespace volvox::cli
