@@ -52,6 +52,25 @@ class BadFiles(CommandTest):
         self.assertIn("nowhere/world.sdf", done.stderr)
         self.assertIn("\n  fix: ", done.stderr)
 
+    def test_a_robot_is_no_experiment(self):
+        done = self.run_program("run", "superbot", status=2)
+        self.assertIn("'superbot' is a robot", done.stderr)
+        self.assertIn("volvox view superbot", done.stderr)
+
+    def test_cells_that_are_neither_a_box_nor_a_file(self):
+        for experiment in ["dprsim/flood", "dprsim/meld"]:
+            done = self.run_program("run", experiment, "--cells", "12by8", status=2)
+            self.assertIn("write a box as 30x20x10", done.stderr)
+        flood = self.run_json("dprsim/flood", "--cells", "5x4x3", "--duration", "0.5")
+        self.assertEqual(flood["metrics"]["catoms"], 60)
+
+    def test_a_program_for_another_lattice(self):
+        done = self.run_program("run", "dprsim/meld", "--set", "program=line", status=1)
+        self.assertIn("--lattice hex", done.stderr)
+
+    def test_expressions_have_no_comparison(self):
+        self.assert_complains(world('<volvox:parameter name="n" value="1"/>', f'<gravity>0 0 ${{n==1}}</gravity>'), "no comparisons")
+
     def test_files_of_other_kinds(self):
         urdf = "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
         self.write("r.xml", urdf)

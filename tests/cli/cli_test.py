@@ -268,9 +268,11 @@ class BadOptions(CommandTest):
         self.assert_complains("new", "behavior", "a", "--in", "/proc/volvox", says=["/proc/volvox", "--in"])
 
     def test_new(self):
-        self.assert_complains("new", "toaster", "a", says=["toaster", "behavior, robot, experiment"])
-        for name in ["A", "1a", "a-b", "../a", "a b", "a_", "test", "all"]:
+        self.assert_complains("new", "toaster", "a", says=["toaster", "behavior, robot, experiment, codemodule"])
+        for name in ["A", "1a", "a-b", "../a", "a b", "a_"]:
             self.assert_complains("new", "robot", name, says=[name, "small letters"])
+        for name in ["test", "all"]:
+            self.assert_complains("new", "robot", name, says=[name, "CMake has a target", f"my_{name}"])
 
 
 class ListInfoBench(CommandTest):
@@ -280,6 +282,11 @@ class ListInfoBench(CommandTest):
                      "idle", "accelerometer", "gaussian"]:
             self.assertIn(name, text)
         self.assertNotIn("cannot be", text)
+
+    def test_worlds_are_listed_with_the_first_sentence_of_their_comment(self):
+        listed = self.run_program("list", "experiments").stdout
+        self.assertIn("A thousand robots that drive about and bump into each other", listed)
+        self.assertNotIn("world.sdf", listed)
 
     def test_list_as_json(self):
         everything = json.loads(self.run_program("list", "--json").stdout)
@@ -613,6 +620,10 @@ class Completion(CommandTest):
         self.assertEqual(self.complete("new", "rob"), ["robot"])
         self.write("my_world.sdf", "")
         self.assertEqual(self.complete("run", "my_"), ["my_world.sdf"])
+        self.write("tree_of_mine.meld", "")
+        self.assertEqual(self.complete("run", "tree_"), ["tree_of_mine.meld"])
+        self.assertEqual(self.complete("run", "tree_of_mine.meld", "--lattice", "he"), ["hex"])
+        self.assertEqual(self.complete("new", "code"), ["codemodule"])
 
     def offered(self, *words):
         """What all shells are told; the scripts only pass it on."""

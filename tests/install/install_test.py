@@ -46,11 +46,16 @@ def check_project(volvox, prefix, folder, kind):
     said = run(volvox, "new", kind, name, cwd=folder)
     configure, build, command = re.findall(r"^  (cmake -B .*|cmake --build .*|\./build/.*)$", said, re.MULTILINE)
     project = folder / name
-    run(*shlex.split(configure), "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
+    # CMake looks for packages beside the folders of PATH: there it finds the installed one, and nothing half-made in the
+    # folder of a build.
+    path = f"{pathlib.Path(sys.argv[1]) / 'bin'}:{prefix / 'bin'}:{os.environ['PATH']}"
+    run(*shlex.split(configure), "-G", "Ninja", cwd=project, env={**os.environ, "PATH": path})
+    found = re.search(r"Volvox_DIR:PATH=(.*)", (project / "build" / "CMakeCache.txt").read_text()).group(1)
+    expect(found.startswith(str(prefix)), f"the installed Volvox is taken, not {found}")
     built = run(*shlex.split(build), cwd=project)
     expect("warning" not in built, f"the new {kind} builds without a warning:\n{built}")
     report = json.loads(run(*shlex.split(command), "--duration", "1", "--json", cwd=project))
-    expect(report["status"] == "done" and report["modules"] > 1, f"the new {kind} runs: {report}")
+    expect(report["status"] == "done" and max(report["modules"], report["metrics"].get("messages", 0)) > 1, f"the new {kind} runs: {report}")
     again = json.loads(run(*shlex.split(command), "--duration", "1", "--threads", "2", "--json", cwd=project))
     expect(report["state_hash"] == again["state_hash"], f"the new {kind} is deterministic")
     run(*shlex.split(command), "--duration", "0.5", "--save", "half.snap", "--quiet", cwd=project)
@@ -89,7 +94,7 @@ with tempfile.TemporaryDirectory(prefix="volvox install ") as temporary:  # a sp
     volvox = check_installed(prefix, folder)
     check_pkg_config(prefix, folder)
     check_plugin(volvox, prefix, folder)
-    for kind in ["behavior", "robot", "experiment"]:
+    for kind in ["behavior", "robot", "codemodule", "experiment"]:
         report = check_project(volvox, prefix, folder, kind)
         print(f"{kind}: {report['modules']} modules, {report['ticks']} ticks, state {report['state_hash']}")
     expect(report["metrics"]["highest_m"] > 0.02, "the new experiment reports its metric")

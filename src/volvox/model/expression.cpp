@@ -70,6 +70,9 @@ Expanded Lookup::value(const std::string& name) {
   return expanded_[name] = value;
 }
 
+constexpr const char* how_to_write =
+    "write it as a*(b+c), with + - * / % and the functions of docs/formats.md; there are no comparisons";
+
 // A parser by recursive descent. The first error ends it.
 class Arithmetic {
  public:
@@ -78,7 +81,7 @@ class Arithmetic {
   Expanded result() {
     const double value = sum();
     skip_spaces();
-    if (at_ < text_.size()) fail(at_, fmt::format("'{}' is not expected here", text_[at_]), "write it as a*(b+c)");
+    if (at_ < text_.size()) fail(at_, fmt::format("'{}' is not expected here", text_[at_]), how_to_write);
     if (!error_ && !std::isfinite(value))
       fail(0, "the result is not a finite number", "see whether a number is too large");
     if (error_) return *error_;
@@ -151,8 +154,7 @@ class Arithmetic {
     const auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (code == std::errc::result_out_of_range)
       return fail(begin, "this number is too large or too small", "use numbers up to 1e308"), 0;
-    if (code != std::errc())
-      return fail(begin, "a number, a parameter or a ( is missing here", "write it as a*(b+c)"), 0;
+    if (code != std::errc()) return fail(begin, "a number, a parameter or a ( is missing here", how_to_write), 0;
     at_ = end - text_.data();
     return value;
   }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <stb_image.h>
 
+#include <algorithm>
+#include <charconv>
 #include <memory>
 
 #include "volvox/base/index.h"
@@ -30,9 +32,25 @@ bool convert(Sample* pixels, int channels, double white, GrayImage& image) {
   for (std::size_t i = 0; i < image.levels.size(); ++i) {
     const Sample* pixel = pixels + i * channels;
     const int gray = channels < 3 ? pixel[0] : (pixel[0] * 77 + pixel[1] * 150 + pixel[2] * 29) >> 8;  // as in stb
-    image.levels[i] = to_float(gray / white);
+    image.levels[i] = to_float(std::min(gray / white, 1.0));
   }
   return true;
+}
+
+bool is_pnm(std::string_view bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
+
+// The level that the head of a PGM or PPM file calls white, which stb does not heed: the third number, where a line
+// that begins with # is a remark. stb has read this head before.
+double white_of_pnm(std::string_view bytes) {
+  std::size_t at = 2;
+  int level = 0;
+  for (int number = 0; number < 3; ++number) {
+    while (at < bytes.size() && !(bytes[at] >= '0' && bytes[at] <= '9'))
+      at = bytes[at] == '#' ? std::min(bytes.find_first_of("\r\n", at), bytes.size()) : at + 1;
+    const auto [end, error] = std::from_chars(bytes.data() + at, bytes.data() + bytes.size(), level);
+    at = narrow<std::size_t>(end - bytes.data());
+  }
+  return std::max(level, 1);
 }
 
 // Of 16-bit PGM and PPM files, whose high byte comes first, stb takes the low one first; a later stb may not.
@@ -70,12 +88,13 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
     // Gray is made here: of 16-bit PPM files stb makes it as if they had 8 bits, in half of the memory.
     auto* pixels = stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 0);
     static const bool swaps = swaps_pnm();
-    if (pixels != nullptr && swaps && (bytes.starts_with("P5") || bytes.starts_with("P6")))
+    if (pixels != nullptr && swaps && is_pnm(bytes))
       for (std::ptrdiff_t i = 0, end = std::ptrdiff_t{image.width} * image.height * channels; i < end; ++i)
         pixels[i] = static_cast<stbi_us>(pixels[i] << 8 | pixels[i] >> 8);
-    read = convert(pixels, channels, 65535.0, image);
+    read = convert(pixels, channels, is_pnm(bytes) ? white_of_pnm(bytes) : 65535.0, image);
   } else {
-    read = convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 1, 255.0, image);
+    read = convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 1,
+                   is_pnm(bytes) ? white_of_pnm(bytes) : 255.0, image);
   }
   if (!read) {
     return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -26,7 +27,7 @@ TEST(SharedLibrary, AHalfCopiedOneIsRefused) {
   if (name.empty()) GTEST_SKIP() << "the compiler's library is linked in";
   std::ifstream file(name, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(file)), {});
-  const fs::path copy = fs::path(testing::TempDir()) / "libhalf.so";
+  const fs::path copy = fs::path(testing::TempDir()) / ("libhalf" + std::to_string(getpid()) + ".so");
   const auto opens = [&](const std::string& bytes) {
     fs::remove(copy);  // one that is in use must not be overwritten
     std::ofstream(copy, std::ios::binary) << bytes;
@@ -45,7 +46,7 @@ TEST(SharedLibrary, AHalfCopiedOneIsRefused) {
 }
 
 TEST(SharedLibrary, WhatIsNoFileIsRefused) {
-  const fs::path pipe = fs::path(testing::TempDir()) / "libpipe.so";
+  const fs::path pipe = fs::path(testing::TempDir()) / ("libpipe" + std::to_string(getpid()) + ".so");
   fs::remove(pipe);
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_FALSE(SharedLibrary::open(pipe).ok());

@@ -294,6 +294,17 @@ TEST(HeightFields, OfSixteenBitsInPgmAndPpm) {
             (std::vector<float>{1, 256 / 65535.f}));
 }
 
+// White is what the head of the file calls so; stb takes it to be 255 or 65535.
+TEST(HeightFields, OfAnyWhiteInPgm) {
+  using namespace std::string_literals;
+  const auto heights = [](const std::string& bytes) {
+    const auto field = parse_height_field(bytes, "image", {1, 1, 1});
+    return field.ok() ? (*field)->heights : std::vector<float>{};
+  };
+  EXPECT_EQ(heights("P5\n# of 9 meters\n3 1\n100\n\x32\x64\xc8"s), (std::vector<float>{0.5f, 1, 1}));
+  EXPECT_EQ(heights("P5 2 1 1000\n\x01\xf4\x03\xe8"s), (std::vector<float>{0.5f, 1}));
+}
+
 TEST(HeightFields, FollowTheTwoTrianglesOfACell) {
   HeightFieldData field{2, 2, 2, 2, {0, 1, 0, 3}};
   EXPECT_DOUBLE_EQ(field.height_at(-1, -1), 0);
