@@ -127,13 +127,4 @@ std::string encode_cloud(std::size_t items, const std::vector<std::uint32_t>& ch
   return out;
 }
 
-std::string CloudSender::news(const std::vector<sim::CloudItem>& items) {
-  changed_.clear();
-  for (std::uint32_t i = 0; i < items.size(); ++i)
-    if (i >= sent_.size() || items[i] != sent_[i]) changed_.push_back(i);
-  if (changed_.empty()) return {};
-  sent_ = items;
-  return encode_cloud(items.size(), changed_, items);
-}
-
 }  // namespace volvox::view

@@ -24,16 +24,4 @@ std::string encode_frame(const Frame& frame);
 std::string encode_cloud(std::size_t items, const std::vector<std::uint32_t>& changed,
                          const std::vector<sim::CloudItem>& cloud);
 
-// Tells viewers what has changed of a cloud.
-class CloudSender {
- public:
-  void forget() { sent_.clear(); }  // somebody has come who knows nothing of it
-  // Empty: nothing has changed.
-  std::string news(const std::vector<sim::CloudItem>& items);
-
- private:
-  std::vector<sim::CloudItem> sent_;
-  std::vector<std::uint32_t> changed_;
-};
-
 }  // namespace volvox::view

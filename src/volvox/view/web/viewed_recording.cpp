@@ -88,7 +88,10 @@ void ViewedRecording::loop(const std::atomic<bool>& stop) {
   while (!stop) {
     for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
     for (const Command& command : viewer_.take_commands()) handle(command);
-    if (viewer_.take_newcomers()) shown_ = -1, cloud_.forget();
+    if (const auto newcomers = viewer_.take_newcomers(); !newcomers.empty()) {
+      cloud_.greet(newcomers);
+      shown_ = -1;
+    }
     const auto now = Playback::Clock::now();
     const bool at_end = tick_ >= recording_.last_tick();
     const auto due = at_end ? Playback::Clock::time_point::max() : playback_.schedule(time_of(tick_));
@@ -108,7 +111,9 @@ void ViewedRecording::loop(const std::atomic<bool>& stop) {
 }
 
 void ViewedRecording::show() {
-  if (!viewer_.watched() || shown_ == tick_) return;
+  const auto now = Playback::Clock::now();
+  const bool cloud_waits = cloud_late_ && cloud_.may_tell(now);
+  if (!viewer_.watched() || (shown_ == tick_ && !cloud_waits)) return;
   auto tick = recording_.tick(tick_);
   if (!tick.ok()) {
     viewer_.tell({{"type", "error"}, {"text", tick.error().text()}});
@@ -117,7 +122,8 @@ void ViewedRecording::show() {
     return;
   }
   capture(**tick, frame_);
-  if (std::string news = cloud_.news((*tick)->cloud); !news.empty()) viewer_.tell_all(std::move(news));
+  cloud_late_ = !cloud_.may_tell(now);
+  cloud_.tell((*tick)->cloud, now);
   viewer_.publish(encode_frame(frame_));
   viewer_.tell({{"type", "state"},
                 {"tick", tick_},

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "volvox/record/recording.h"
+#include "volvox/view/web/cloud_sender.h"
 #include "volvox/view/web/playback.h"
 #include "volvox/view/web/viewer.h"
 
@@ -18,7 +19,8 @@ class ViewedRecording {
   void loop(const std::atomic<bool>& stop);
 
  private:
-  ViewedRecording(Viewer& viewer, record::Recording& recording) : viewer_(viewer), recording_(recording) {}
+  ViewedRecording(Viewer& viewer, record::Recording& recording)
+      : viewer_(viewer), recording_(recording), cloud_(to_clients_of(viewer)) {}
   Result<void> introduce();
   void handle(const Command& command);
   void show();
@@ -32,6 +34,7 @@ class ViewedRecording {
   std::map<WebServer::ClientId, std::string> watched_;
   Frame frame_;
   CloudSender cloud_;
+  bool cloud_late_ = false;  // what has changed of it could not be told yet
 };
 
 // What was recorded of a tick, as it is drawn.

@@ -132,7 +132,7 @@ void ViewedRobot::loop(const std::atomic<bool>& stop) {
   while (!stop) {
     const std::vector<Command> commands = viewer_.take_commands();
     for (const Command& command : commands) handle(command);
-    if (!commands.empty() || viewer_.take_newcomers()) show();
+    if (!viewer_.take_newcomers().empty() || !commands.empty()) show();
     viewer_.take_left();
     viewer_.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
   }

@@ -14,7 +14,6 @@ namespace {
 using nlohmann::json;
 constexpr auto frame_interval = std::chrono::microseconds(16'000);
 constexpr auto detail_interval = std::chrono::milliseconds(100);
-constexpr double cloud_rate = 100e6;  // bytes/s that a browser surely takes
 
 json describe_module(const sim::Simulation& simulation, std::size_t index) {
   const mind::Agent& agent = simulation.minds().agent(index);
@@ -66,7 +65,8 @@ ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prep
       run_(std::move(run)),
       prepare_(std::move(prepare)),
       at_end_(std::move(at_end)),
-      recorded_(recorded) {
+      recorded_(recorded),
+      cloud_(to_clients_of(viewer)) {
   introduce();
 }
 
@@ -101,7 +101,6 @@ void ViewedRun::introduce() {
   hello["live"] = live;
   viewer_.set_tree(hello, encode_tree(RenderTree::of(*run_)));
   cloud_.forget();
-  cloud_after_ = {};
   items_.clear();
   colored_by_.reset();
   metrics_told_ = second_sample_ = -1;
@@ -132,8 +131,8 @@ void ViewedRun::turn() {
     handle(command);
     if (lost_) return;
   }
-  const bool newcomers = viewer_.take_newcomers();
-  if (newcomers) cloud_.forget(), cloud_after_ = {};
+  const std::vector<WebServer::ClientId> newcomers = viewer_.take_newcomers();
+  cloud_.greet(newcomers);
   const auto now = Playback::Clock::now();
   const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.schedule(run_->simulation().now().seconds());
   if (due <= now) {
@@ -141,7 +140,7 @@ void ViewedRun::turn() {
     show(false);
     return;
   }
-  if (newcomers) shown_tick_ = -1;  // while ticks are due, newcomers see the next one anyway
+  if (!newcomers.empty()) shown_tick_ = -1;  // while ticks are due, newcomers see the next one anyway
   show(true);
   viewer_.wait_until(std::min(due, now + std::chrono::milliseconds(50)));
 }
@@ -195,10 +194,9 @@ void ViewedRun::show(bool all) {
   shown_tick_ = tick;
 }
 
-// What cannot be told yet is told later: CloudSender knows what viewers know.
 void ViewedRun::show_cloud(Playback::Clock::time_point now) {
   const sim::Cloud* cloud = run_->cloud();
-  cloud_late_ = cloud != nullptr && now < cloud_after_;
+  cloud_late_ = cloud != nullptr && !cloud_.may_tell(now);
   if (cloud == nullptr || cloud_late_) return;
   cloud->cloud_items(frame_.cloud);
   json legend = {{"type", "colors"}, {"value", ""}};
@@ -208,11 +206,7 @@ void ViewedRun::show_cloud(Playback::Clock::time_point now) {
     const auto [least, most] = sim::color_by(values, frame_.cloud);
     legend.update({{"value", cloud->cloud_look().values[*colored_by_]}, {"least", least}, {"most", most}});
   }
-  std::string news = cloud_.news(frame_.cloud);
-  if (news.empty()) return;
-  cloud_after_ = now + std::chrono::microseconds(truncated<std::int64_t>(real(news.size()) / cloud_rate * 1e6));
-  viewer_.tell_all(std::move(news));
-  viewer_.tell(legend);
+  if (cloud_.tell(frame_.cloud, now)) viewer_.tell(legend);
 }
 
 void ViewedRun::tell_item(WebServer::ClientId client, std::uint32_t item) {
@@ -299,7 +293,6 @@ void ViewedRun::handle(const Command& command) {
     const auto found = std::find(values.begin(), values.end(), text("value"));
     colored_by_.reset();
     if (found != values.end()) colored_by_ = found - values.begin();
-    cloud_after_ = {};
   } else if (type == "reset") {
     std::map<std::string, std::string> settings;
     if (what.contains("settings") && what["settings"].is_object())

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "volvox/sim/run.h"
+#include "volvox/view/web/cloud_sender.h"
 #include "volvox/view/web/playback.h"
 #include "volvox/view/web/viewer.h"
 
@@ -54,10 +55,9 @@ class ViewedRun {
   bool recorded_, ended_ = false, rays_ = false;
   std::map<WebServer::ClientId, std::string> watched_;  // which module each client looks at
   std::map<WebServer::ClientId, std::uint32_t> items_;  // or which item of the cloud
-  CloudSender cloud_;
-  std::optional<std::size_t> colored_by_;      // a value of the cloud's programs
-  Playback::Clock::time_point cloud_after_{};  // when the next change of the cloud may be told
-  bool cloud_late_ = false;                    // one could not be told yet
+  CloudSender cloud_;                                   // tells them of the cloud
+  std::optional<std::size_t> colored_by_;               // a value of the cloud's programs
+  bool cloud_late_ = false;                             // a change of it could not be told yet
   double metrics_told_ = -1;   // s: samples up to this time; not their number, because the history is thinned out
   double second_sample_ = -1;  // s: its time; it changes when the history is thinned out
   Frame frame_;

@@ -30,6 +30,10 @@ Bytes points_message(const std::string& points) {
 
 }  // namespace
 
+std::function<void(std::string, WebServer::ClientId)> to_clients_of(Viewer& viewer) {
+  return [&viewer](std::string bytes, WebServer::ClientId client) { viewer.tell_bytes(std::move(bytes), client); };
+}
+
 std::string mark_of(const sim::Input& given) {
   const sim::InputRecord input = sim::record_of(given);
   const bool is_text = input.kind == "parameter" || input.kind == "pose", is_push = input.kind == "push";
@@ -57,9 +61,9 @@ Result<std::unique_ptr<Viewer>> Viewer::start(const ViewerOptions& options) {
   if (options.use_token && server.token.empty()) server.token = make_token();
   Viewer* self = viewer.get();
   WebServer::Callbacks callbacks;
-  callbacks.greeting = [self] {
+  callbacks.greeting = [self](WebServer::ClientId client) {
     const std::lock_guard lock(self->mutex_);
-    self->newcomers_ = true;
+    self->newcomers_.push_back(client);
     self->wake_.notify_all();
     return self->greeting();
   };
@@ -105,8 +109,8 @@ void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
 
 void Viewer::publish(std::string frame) { server_->publish(std::make_shared<const std::string>(std::move(frame))); }
 
-void Viewer::tell_all(std::string bytes) {
-  server_->send(0, std::make_shared<const std::string>(std::move(bytes)), true);
+void Viewer::tell_bytes(std::string bytes, WebServer::ClientId client) {
+  server_->send(client, std::make_shared<const std::string>(std::move(bytes)), true);
 }
 
 void Viewer::tell(const nlohmann::json& message, WebServer::ClientId client) {
@@ -147,9 +151,9 @@ std::vector<Command> Viewer::take_commands() {
   return std::exchange(commands_, {});
 }
 
-bool Viewer::take_newcomers() {
+std::vector<WebServer::ClientId> Viewer::take_newcomers() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(newcomers_, false);
+  return std::exchange(newcomers_, {});
 }
 
 std::vector<WebServer::ClientId> Viewer::take_left() {
@@ -159,14 +163,14 @@ std::vector<WebServer::ClientId> Viewer::take_left() {
 
 void Viewer::wait_until(std::chrono::steady_clock::time_point moment) {
   std::unique_lock lock(mutex_);
-  wake_.wait_until(lock, moment, [&] { return !commands_.empty() || newcomers_; });
+  wake_.wait_until(lock, moment, [&] { return !commands_.empty() || !newcomers_.empty(); });
 }
 
 void Viewer::wait_for_client(std::chrono::steady_clock::time_point latest, const std::atomic<bool>& stop) {
   using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
   // A signal sets `stop` and wakes nobody.
-  while (!stop && !newcomers_ && Clock::now() < latest)
+  while (!stop && newcomers_.empty() && Clock::now() < latest)
     wake_.wait_until(lock, std::min(latest, Clock::now() + std::chrono::milliseconds(50)));
 }
 

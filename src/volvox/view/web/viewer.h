@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 
@@ -39,7 +40,8 @@ class Viewer {
   // Sets the first message to every client, and the tree as made by encode_tree.
   void set_tree(const nlohmann::json& hello, std::string tree);
   void publish(std::string frame);
-  void tell_all(std::string bytes);  // like publish, but it arrives, whatever comes after it
+  // Like publish, but it arrives, whatever comes after it.
+  void tell_bytes(std::string bytes, WebServer::ClientId client = 0);
   void tell(const nlohmann::json& message, WebServer::ClientId client = 0);
   // Tells everybody these points of the metrics' history, and keeps their text for clients that come later: a newcomer
   // costs the caller's thread nothing.
@@ -47,10 +49,10 @@ class Viewer {
   // Keeps these instead, for those who come later.
   void keep_points(const nlohmann::json& points);
 
-  // The commands, whether there are new clients that have seen no frame yet, and the clients that have left, each
+  // The commands, the new clients, which have seen no frame yet, and the clients that have left, each
   // since the last call.
   std::vector<Command> take_commands();
-  bool take_newcomers();
+  std::vector<WebServer::ClientId> take_newcomers();
   std::vector<WebServer::ClientId> take_left();
   // What the server calls with each message of a client: keeps it if it is a command.
   void take_message(WebServer::ClientId client, const std::string& text);
@@ -66,14 +68,16 @@ class Viewer {
   std::mutex mutex_;  // guards the members below, up to told_points_
   std::condition_variable wake_;
   std::vector<Command> commands_;
-  std::vector<WebServer::ClientId> left_;
-  std::size_t commands_bytes_ = 0;  // of their texts
-  bool newcomers_ = false;
+  std::vector<WebServer::ClientId> left_, newcomers_;
+  std::size_t commands_bytes_ = 0;    // of their texts
   std::string points_;                // of JSON, all so far
   Bytes hello_, tree_, told_points_;  // told_points_: the message with all points; null: not made since the last
 
   std::unique_ptr<WebServer> server_;  // destroyed first, because its thread uses the members above
 };
+
+// Calls Viewer::tell_bytes.
+std::function<void(std::string, WebServer::ClientId)> to_clients_of(Viewer& viewer);
 
 // The text of an input on the time line.
 std::string mark_of(const sim::Input& input);

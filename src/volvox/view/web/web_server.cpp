@@ -270,7 +270,7 @@ class Server final : public WebServer {
   // The functions below run on the server's thread.
   void greet(Client& client) {
     if (!callbacks.greeting) return;
-    for (auto& [bytes, binary] : callbacks.greeting()) client.send(bytes, binary);
+    for (auto& [bytes, binary] : callbacks.greeting(client.id)) client.send(bytes, binary);
   }
   bool add(const std::shared_ptr<Client>& client) {
     if (clients_.size() >= options.max_clients) return false;

@@ -43,8 +43,8 @@ class WebServer {
   using ClientId = std::uint64_t;
   struct Callbacks {
     // They are called on the server's thread and must be short.
-    std::function<std::vector<std::pair<Bytes, bool>>()> greeting;  // messages to a new client; true: binary
-    std::function<void(ClientId, std::string)> message;             // a text from a client
+    std::function<std::vector<std::pair<Bytes, bool>>(ClientId)> greeting;  // messages to a new client; true: binary
+    std::function<void(ClientId, std::string)> message;                     // a text from a client
     std::function<void(ClientId)> left;
   };
 

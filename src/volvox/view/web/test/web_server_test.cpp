@@ -93,7 +93,7 @@ class WebServerTest : public testing::Test {
  protected:
   void serve(const WebServerOptions& options = {}) {
     WebServer::Callbacks callbacks;
-    callbacks.greeting = [this] {
+    callbacks.greeting = [this](WebServer::ClientId) {
       return std::vector<std::pair<Bytes, bool>>{{std::make_shared<const std::string>(greeting_), false}};
     };
     callbacks.message = [this](WebServer::ClientId, const std::string& text) {
