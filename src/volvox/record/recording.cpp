@@ -11,7 +11,7 @@
 #include "volvox/record/cloud_message.h"
 #include "volvox/record/protobuf.h"
 #include "volvox/record/recording_format.h"
-#include "volvox/sim/run_report.h"
+#include "volvox/record/topic_reader.h"
 
 namespace volvox::record {
 namespace fs = std::filesystem;
@@ -117,7 +117,10 @@ bool Recording::has_topic(const std::string& topic) const {
 }
 
 Result<void> Recording::load(std::size_t chunk) {
-  const bool reads_on = chunk == chunk_ + 1 && next_ >= stored_.size();
+  // From one chunk to the next the cloud goes on as it is; otherwise it would be put together again from far back.
+  const bool reads_on = chunk > 0 && chunk == chunk_ + 1;
+  if (reads_on)
+    if (auto advanced = advance_to(last_tick_); !advanced.ok()) return advanced.error();
   std::vector<sim::CloudItem> cloud;
   if (reads_on) cloud = std::move(state_.cloud);
   if (!reads_on) {
@@ -174,7 +177,15 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   while (chunk + 1 < chunks.size() && chunks[chunk + 1].begin_time <= time) ++chunk;
   if (chunk != chunk_ || state_.tick > tick)
     if (auto loaded = load(chunk); !loaded.ok()) return loaded.error();
-  while (next_ < stored_.size() && stored_[next_].tick <= tick) {
+  if (auto advanced = advance_to(tick); !advanced.ok()) return advanced.error();
+  if (state_.tick != tick) return damaged(fmt::format("tick {} is missing", tick));
+  return &state_;
+}
+
+// Applies the messages of the loaded chunk up to a tick.
+Result<void> Recording::advance_to(std::int64_t tick) {
+  TopicReader reader{names_, link_of_, state_, minds_};
+  for (; next_ < stored_.size() && stored_[next_].tick <= tick; ++next_) {
     const Stored& stored = stored_[next_];
     if (stored.tick != state_.tick || next_ == 0) {
       state_.arrivals.clear(), state_.log.clear(), state_.inputs.clear(), state_.traffic = {};
@@ -184,11 +195,11 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
       state_.tick = stored.tick;
       state_.time = dt_.start_of(stored.tick);
     }
-    if (auto taken = take({stored.channel, 0, 0, stored.data}); !taken.ok()) return taken.error();
-    ++next_;
+    const std::string topic = stored.channel < topics_.size() ? topics_[stored.channel] : "";
+    if (!reader.read(topic, stored.data))
+      return damaged(fmt::format("a message of {} at tick {} is malformed", topic, state_.tick));
   }
-  if (state_.tick != tick) return damaged(fmt::format("tick {} is missing", tick));
-  return &state_;
+  return {};
 }
 
 // Of many modules each is recorded once in many chunks; searching back to the beginning would take too long.
@@ -212,169 +223,6 @@ Result<const RecordedMind*> Recording::mind(world::AgentIndex agent) {
   }
   const auto found = minds_.find(agent);
   return found == minds_.end() ? nullptr : &found->second;
-}
-
-namespace {
-
-std::array<double, 4> reals(std::string_view bytes) {
-  std::array<double, 4> values{};
-  protobuf::Reader reader(bytes);
-  while (reader.next())
-    if (reader.field() >= 1 && reader.field() <= 4) values[reader.field() - 1] = reader.real();
-  return values;
-}
-
-}  // namespace
-
-Result<void> Recording::take(const McapMessage& message) {
-  const std::string topic = message.channel < topics_.size() ? topics_[message.channel] : "";
-  protobuf::Reader reader(message.data);
-  bool good = true;
-  if (topic == format::state) {
-    while (reader.next()) {
-      if (reader.field() == 2) state_.hash = reader.integer();
-      if (reader.field() == 3) state_.sections = reader.packed<std::uint32_t>();
-    }
-  } else if (topic == format::transforms) {
-    while (reader.next()) {
-      if (reader.field() != 1) continue;
-      protobuf::Reader transform(reader.text());
-      RecordedTick::Link link;
-      std::string name;
-      while (transform.next()) {
-        if (transform.field() == 3) name = transform.text();
-        if (transform.field() != 4 && transform.field() != 5) continue;
-        const auto values = reals(transform.text());
-        for (std::size_t i = 0; i < 3 && transform.field() == 4; ++i) link.position[i] = to_float(values[i]);
-        for (std::size_t i = 0; i < 4 && transform.field() == 5; ++i) link.rotation[i] = to_float(values[i]);
-      }
-      const auto found = link_of_.find(name);
-      if (found != link_of_.end()) state_.links[found->second] = link;
-      good = good && found != link_of_.end() && transform.ok();
-    }
-  } else if (topic == format::joints) {
-    while (reader.next()) {
-      const std::vector<double> values = reader.packed<double>();
-      good = good && values.size() == state_.joints.size();
-      for (std::size_t j = 0; j < values.size() && good; ++j)
-        (reader.field() == 1   ? state_.joints[j].position
-         : reader.field() == 2 ? state_.joints[j].velocity
-                               : state_.joints[j].torque) = values[j];
-    }
-  } else if (topic == format::docks) {
-    std::vector<std::uint32_t> docks, flags, partners;
-    std::vector<float> loads;
-    while (reader.next()) {
-      if (reader.field() == 1) docks = reader.packed<std::uint32_t>();
-      if (reader.field() == 2) flags = reader.packed<std::uint32_t>();
-      if (reader.field() == 3) partners = reader.packed<std::uint32_t>();
-      if (reader.field() == 4) loads = reader.packed<float>();
-    }
-    good = flags.size() == docks.size() && partners.size() == docks.size() && loads.size() == docks.size();
-    for (std::size_t i = 0; i < docks.size() && good; ++i) {
-      good = docks[i] < state_.docks.size();
-      if (good) state_.docks[docks[i]] = {flags[i], partners[i], loads[i]};
-    }
-  } else if (topic == format::messages) {
-    std::array<std::vector<std::uint32_t>, 3> columns;
-    std::array<std::vector<std::int64_t>, 2> times;
-    std::vector<std::uint32_t> senders;
-    std::vector<std::string> types, contents;
-    while (reader.next()) {
-      if (reader.field() == 1) columns[0] = reader.packed<std::uint32_t>();
-      if (reader.field() == 2) columns[1] = reader.packed<std::uint32_t>();
-      if (reader.field() == 3) times[0] = reader.packed<std::int64_t>();
-      if (reader.field() == 4) times[1] = reader.packed<std::int64_t>();
-      if (reader.field() == 5) columns[2] = reader.packed<std::uint32_t>();
-      if (reader.field() == 6) senders = reader.packed<std::uint32_t>();
-      if (reader.field() == 7) types.emplace_back(reader.text());
-      if (reader.field() == 8) contents.emplace_back(reader.text());
-    }
-    const std::size_t count = columns[0].size();
-    const bool old = senders.empty();  // before recordings had these
-    if (old) senders.resize(count, world::nobody), types.resize(count), contents.resize(count);
-    good = columns[1].size() == count && columns[2].size() == count && times[0].size() == count &&
-           times[1].size() == count && senders.size() == count && types.size() == count && contents.size() == count;
-    for (std::size_t i = 0; i < count && good; ++i) {
-      good = columns[0][i] < names_.agents.size() && (senders[i] == world::nobody || senders[i] < names_.agents.size());
-      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{times[0][i]}, Time{times[1][i]},
-                                 senders[i], std::move(types[i]), std::move(contents[i])});
-    }
-  } else if (topic == format::dock_events) {
-    RecordedTick::DockEvent event;
-    while (reader.next()) {
-      if (reader.field() == 1) event.event = reader.text();
-      if (reader.field() == 2) event.dock = low_word(reader.integer());
-      if (reader.field() == 3) event.partner = low_word(reader.integer());
-      if (reader.field() == 4) event.load.axial = reader.real();
-      if (reader.field() == 5) event.load.shear = reader.real();
-      if (reader.field() == 6) event.load.bending = reader.real();
-      if (reader.field() == 7) event.load.torsion = reader.real();
-    }
-    good = event.dock < names_.docks.size() && event.partner < names_.docks.size();
-    state_.dock_events.push_back(std::move(event));
-  } else if (topic == format::traffic) {
-    std::array<std::vector<std::uint32_t>, 2> docks;
-    std::array<std::vector<float>, 4> rings;
-    while (reader.next()) {
-      if (reader.field() == 1 || reader.field() == 2) docks[reader.field() - 1] = reader.packed<std::uint32_t>();
-      if (reader.field() >= 3 && reader.field() <= 6) rings[reader.field() - 3] = reader.packed<float>();
-    }
-    good = docks[0].size() == docks[1].size() &&
-           std::all_of(rings.begin(), rings.end(), [&](const auto& part) { return part.size() == rings[0].size(); });
-    for (std::size_t i = 0; i < docks[0].size() && good; ++i) {
-      good = docks[0][i] < names_.docks.size() && docks[1][i] < names_.docks.size();
-      state_.traffic.wires.emplace_back(docks[0][i], docks[1][i]);
-    }
-    for (std::size_t i = 0; i < rings[0].size() && good; ++i)
-      state_.traffic.rings.push_back({rings[0][i], rings[1][i], rings[2][i], rings[3][i]});
-  } else if (topic == format::minds) {
-    std::uint64_t agent = names_.agents.size();
-    RecordedMind mind{state_.tick, {}};
-    while (reader.next()) {
-      if (reader.field() == 1) agent = reader.integer();
-      if (reader.field() == 2) mind.json = reader.text();
-    }
-    good = agent < names_.agents.size();
-    if (good) {
-      const world::AgentIndex index = agent;
-      minds_[index] = std::move(mind);
-      state_.minds.push_back(index);
-    }
-  } else if (topic == format::cloud) {
-    good = read_cloud({message.data.data(), message.data.size()}, state_.cloud);
-  } else if (topic == format::log) {
-    RecordedTick::LogLine line;
-    while (reader.next()) {
-      if (reader.field() == 3) line.text = reader.text();
-      if (reader.field() == 4) line.module = reader.text();
-    }
-    state_.log.push_back(std::move(line));
-  } else if (topic == format::inputs) {
-    sim::InputRecord input;
-    while (reader.next()) {
-      if (reader.field() == 1) input.kind = reader.text();
-      if (reader.field() == 2) input.module = reader.text();
-      if (reader.field() == 3) input.name = reader.text();
-      if (reader.field() == 4) input.text = reader.text();
-      if (reader.field() == 5) input.value = reader.real();
-      if (reader.field() == 6) {
-        const auto force = reals(reader.text());
-        input.force = {force[0], force[1], force[2]};
-      }
-    }
-    auto known = input_of(input);
-    good = known.ok();
-    if (good) state_.inputs.push_back(std::move(*known));
-  } else if (topic == format::metrics) {
-    std::vector<double> values(sim::TimePoint::names.size());
-    while (reader.next())
-      if (reader.field() >= 1 && std::cmp_less_equal(reader.field(), values.size()))
-        values[reader.field() - 1] = reader.real();
-    state_.metrics = std::move(values);
-  }
-  if (!good || !reader.ok()) return damaged(fmt::format("a message of {} at tick {} is malformed", topic, state_.tick));
-  return {};
 }
 
 }  // namespace volvox::record

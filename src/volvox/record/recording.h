@@ -110,7 +110,7 @@ class Recording {
  private:
   Result<void> read_description();
   Result<void> load(std::size_t chunk);
-  Result<void> take(const McapMessage& message);
+  Result<void> advance_to(std::int64_t tick);
   Result<void> find_cloud(std::size_t chunk);
   Error damaged(const std::string& what) const;
 

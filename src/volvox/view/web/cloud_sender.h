@@ -1,5 +1,5 @@
-// Tells viewers of the run's cloud: everybody what has changed, and those who have just come all of it, no faster than a
-// browser takes it. Belongs to the thread of the loop.
+// Tells viewers of the run's cloud: everybody what has changed, and those who have just come all of it, no faster than
+// a browser takes it. Belongs to the thread of the loop.
 #pragma once
 
 #include <chrono>
