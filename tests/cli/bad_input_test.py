@@ -57,6 +57,15 @@ class BadFiles(CommandTest):
         self.assertIn("'superbot' is a robot", done.stderr)
         self.assertIn("volvox view superbot", done.stderr)
 
+    def test_an_experiment_is_no_robot(self):
+        done = self.run_program("view", "remod3d/snake", status=2)
+        self.assertIn("volvox run remod3d/snake --view", done.stderr)
+
+    def test_a_new_behavior_does_not_replace_one_of_ours(self):
+        done = self.run_program("new", "behavior", "idle", status=2)
+        self.assertIn("there is a behavior named 'idle' already", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "idle")))
+
     def test_cells_that_are_neither_a_box_nor_a_file(self):
         for experiment in ["dprsim/flood", "dprsim/meld"]:
             done = self.run_program("run", experiment, "--cells", "12by8", status=2)

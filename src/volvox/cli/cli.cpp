@@ -539,7 +539,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     const bool engines = bench->got_subcommand("engines");
     return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);
   }
-  if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
+  if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder, library);
   if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
   if (app.got_subcommand("scan")) {
     a.scan.subcommand = app.get_subcommand("scan")->get_subcommands().front()->get_name();
@@ -547,7 +547,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   if (app.got_subcommand("net")) return net_flood_command(a.net);
   if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
-  if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer);
+  if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer, library);
   if (app.got_subcommand("export")) return export_command(a.export_, log);
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);

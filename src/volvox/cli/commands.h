@@ -92,7 +92,7 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
              std::function<Result<void>()> finish_besides);
 int view_recording(record::Recording& recording, const ReplayArguments& arguments);
 // `volvox view FILE.sdf`: a robot alone.
-int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
+int view_robot_command(const std::string& robot, const ViewerArguments& arguments, const sim::Library& library);
 void print_results(const sim::RunReport& report, const std::string& folder);
 // Checked before anything is run or written: the viewer needs its page.
 Result<void> viewer_is_built();
@@ -194,7 +194,8 @@ struct ScanArguments {
 void add_scan(CLI::App& app, ScanArguments& arguments);
 int scan_command(const ScanArguments& arguments, sim::Library& library, Log& log);
 
-int new_command(const std::string& kind, const std::string& name, const std::string& folder);
+int new_command(const std::string& kind, const std::string& name, const std::string& folder,
+                const sim::Library& library);
 int completion_command(const std::string& shell);
 
 // Of Volvox and of the loaded plugins.

@@ -47,7 +47,10 @@ int net_flood_command(const NetArguments& arguments) {
     return complain(
         Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
   net::FrameLog log;
-  const auto flood = net::run_flood(options, arguments.pcap.empty() ? nullptr : &log);
+  const auto flood = [&] {
+    WorkProgress progress("nodes reached", arguments.json);
+    return net::run_flood(options, arguments.pcap.empty() ? nullptr : &log, progress.teller());
+  }();
   if (!flood.ok()) return complain(flood.error());
   if (!arguments.pcap.empty())
     if (const auto written = net::write_pcapng(log, arguments.pcap); !written.ok()) return complain(written.error());

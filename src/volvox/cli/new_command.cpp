@@ -318,7 +318,8 @@ bool is_taken(const std::string& name) {
 
 }  // namespace
 
-int new_command(const std::string& kind, const std::string& name, const std::string& folder) {
+int new_command(const std::string& kind, const std::string& name, const std::string& folder,
+                const sim::Library& library) {
   if (kind != "behavior" && kind != "robot" && kind != "experiment" && kind != "codemodule")
     return complain(
         Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment, codemodule"));
@@ -328,6 +329,10 @@ int new_command(const std::string& kind, const std::string& name, const std::str
   if (is_taken(name))
     return complain(Error(fmt::format("'{}' cannot be the name of a {}: CMake has a target of this name", name, kind),
                           fmt::format("use another, such as my_{}", name)));
+  if (kind == "behavior" && library.minds.behaviors.contains(name))
+    return complain(
+        Error(fmt::format("there is a behavior named '{}' already, and worlds that use it would get yours", name),
+              fmt::format("use another name, such as my_{}", name)));
   const fs::path root = folder.empty() ? fs::path(name) : fs::path(folder);
   std::error_code error;
   if (fs::exists(root, error) && !fs::is_empty(root, error))

@@ -5,6 +5,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/scan_work.h"
 #include "volvox/cli/terminal.h"
@@ -99,7 +100,8 @@ void print_built(const scan::Built& built) {
                                        {"noise of the points", fmt::format("{:.1f} mm", 1e3 * built.noise)},
                                        {"boundary edges", std::to_string(shape.boundary_edges)},
                                        {"non-manifold edges", std::to_string(shape.non_manifold_edges)},
-                                       {"processor time", fmt::format("{:.2f} s", built.cpu_s)}}));
+                                       {"processor time", fmt::format("{:.2f} s, {:.2f} s of it to build",
+                                                                      platform::process_cpu_seconds(), built.cpu_s)}}));
 }
 
 int build(const ScanArguments& a) {

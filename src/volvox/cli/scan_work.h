@@ -4,28 +4,12 @@
 #include <string>
 
 #include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
 #include "volvox/scan/cloud.h"
 #include "volvox/scan/evaluate.h"
 #include "volvox/scan/scan_log.h"
 
 namespace volvox::cli {
-
-// Progress of long work on standard error: one line that is overwritten on a terminal, a few lines otherwise.
-class WorkProgress {
- public:
-  WorkProgress(std::string label, bool quiet);
-  ~WorkProgress();
-  scan::Progress teller() {
-    return [this](double part) { show(part); };
-  }
-
- private:
-  void show(double part);
-
-  std::string label_;
-  bool quiet_, terminal_, drawn_ = false;
-  double start_, last_ = 0, next_line_ = 2;
-};
 
 // One line on standard error, unless --quiet.
 void note(const ScanArguments& arguments, const std::string& line);

@@ -1,5 +1,6 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/base/index.h"
+#include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
 
 #include <fmt/format.h>
@@ -82,6 +83,32 @@ void ProgressBar::clear() {
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   drawn_ = false;
+}
+
+WorkProgress::WorkProgress(std::string label, bool quiet)
+    : label_(std::move(label)),
+      quiet_(quiet),
+      terminal_(is_terminal(STDERR_FILENO)),
+      start_(platform::monotonic_seconds()) {}
+
+WorkProgress::~WorkProgress() {
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
+}
+
+void WorkProgress::show(double part) {
+  if (quiet_) return;
+  const double elapsed = platform::monotonic_seconds() - start_;
+  const double due = terminal_ ? last_ + 0.1 : next_line_;
+  if (elapsed < due) return;
+  const double percent = 100 * clamp(part, 0, 1);
+  std::fputs((terminal_ ? fmt::format("\r\x1b[K{} {:3.0f} %", label_, percent)
+                        : fmt::format("{}: {:.0f} %\n", label_, percent))
+                 .c_str(),
+             stderr);
+  std::fflush(stderr);
+  drawn_ = terminal_;
+  last_ = elapsed;
+  next_line_ = std::max(2.0, elapsed * 2);
 }
 
 }  // namespace volvox::cli

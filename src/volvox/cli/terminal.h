@@ -1,6 +1,7 @@
 // Output for a terminal: colour, and a progress bar on standard error; without a terminal, a few plain lines.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,23 @@ class ProgressBar {
   std::string label_;
   bool quiet_, terminal_, drawn_ = false;
   double next_line_ = 2;  // s of wall time: when the next sparse line is due
+};
+
+// Progress of long work on standard error: one line that is overwritten on a terminal, a few lines otherwise.
+class WorkProgress {
+ public:
+  WorkProgress(std::string label, bool quiet);
+  ~WorkProgress();
+  std::function<void(double part)> teller() {
+    return [this](double part) { show(part); };
+  }
+
+ private:
+  void show(double part);
+
+  std::string label_;
+  bool quiet_, terminal_, drawn_ = false;
+  double start_, last_ = 0, next_line_ = 2;
 };
 
 using report::number;

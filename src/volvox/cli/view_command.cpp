@@ -133,9 +133,13 @@ int view_recording(record::Recording& recording, const ReplayArguments& argument
   return done;
 }
 
-int view_robot_command(const std::string& robot, const ViewerArguments& arguments) {
+int view_robot_command(const std::string& robot, const ViewerArguments& arguments, const sim::Library& library) {
   model::ModelLibrary models;
   auto model = models.load(robot);
+  for (const sim::Located& experiment : model.ok() ? std::vector<sim::Located>() : sim::find_experiments(library))
+    if (experiment.name == robot)
+      return complain(Error(fmt::format("{} is an experiment, and view shows robots", robot),
+                            fmt::format("use: volvox run {} --view", robot)));
   if (!model.ok()) return complain(model.error());
   const platform::StopOnSignal stop;  // before the address is printed: Ctrl-C may come at once
   auto viewer = start_viewer(arguments);

@@ -25,16 +25,11 @@ std::array<double, 4> reals(std::string_view bytes) {
 bool TopicReader::read(const std::string& topic, std::string_view data) {
   using Read = bool (TopicReader::*)(protobuf::Reader&);
   static const std::map<std::string, Read> readers = {
-      {format::state, &TopicReader::read_state},
-      {format::transforms, &TopicReader::read_transforms},
-      {format::joints, &TopicReader::read_joints},
-      {format::docks, &TopicReader::read_docks},
-      {format::messages, &TopicReader::read_messages},
-      {format::dock_events, &TopicReader::read_dock_events},
-      {format::traffic, &TopicReader::read_traffic},
-      {format::minds, &TopicReader::read_minds},
-      {format::log, &TopicReader::read_log},
-      {format::inputs, &TopicReader::read_inputs},
+      {format::state, &TopicReader::read_state},       {format::transforms, &TopicReader::read_transforms},
+      {format::joints, &TopicReader::read_joints},     {format::docks, &TopicReader::read_docks},
+      {format::messages, &TopicReader::read_messages}, {format::dock_events, &TopicReader::read_dock_events},
+      {format::traffic, &TopicReader::read_traffic},   {format::minds, &TopicReader::read_minds},
+      {format::log, &TopicReader::read_log},           {format::inputs, &TopicReader::read_inputs},
       {format::metrics, &TopicReader::read_metrics},
   };
   if (topic == format::cloud) return read_cloud(data, tick.cloud);
@@ -122,11 +117,11 @@ bool TopicReader::read_messages(protobuf::Reader& reader) {
   const bool old = senders.empty();  // before recordings had these
   if (old) senders.resize(count, world::nobody), types.resize(count), contents.resize(count);
   bool good = columns[1].size() == count && columns[2].size() == count && times[0].size() == count &&
-         times[1].size() == count && senders.size() == count && types.size() == count && contents.size() == count;
+              times[1].size() == count && senders.size() == count && types.size() == count && contents.size() == count;
   for (std::size_t i = 0; i < count && good; ++i) {
     good = columns[0][i] < names.agents.size() && (senders[i] == world::nobody || senders[i] < names.agents.size());
     tick.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{times[0][i]}, Time{times[1][i]},
-                               senders[i], std::move(types[i]), std::move(contents[i])});
+                             senders[i], std::move(types[i]), std::move(contents[i])});
   }
   return good;
 }
@@ -155,7 +150,7 @@ bool TopicReader::read_traffic(protobuf::Reader& reader) {
     if (reader.field() >= 3 && reader.field() <= 6) rings[reader.field() - 3] = reader.packed<float>();
   }
   bool good = docks[0].size() == docks[1].size() &&
-         std::all_of(rings.begin(), rings.end(), [&](const auto& part) { return part.size() == rings[0].size(); });
+              std::all_of(rings.begin(), rings.end(), [&](const auto& part) { return part.size() == rings[0].size(); });
   for (std::size_t i = 0; i < docks[0].size() && good; ++i) {
     good = docks[0][i] < names.docks.size() && docks[1][i] < names.docks.size();
     tick.traffic.wires.emplace_back(docks[0][i], docks[1][i]);

@@ -384,25 +384,8 @@ void Run::stop() {
   report_.failure = fmt::format("stopped at {:.3f} s, on request", simulation_->now().seconds());
 }
 
-void Run::end() {
+void Run::add_module_metrics() {
   const world::World& world = simulation_->world();
-  report_.wall_time = platform::monotonic_seconds() - wall_begin_ - onlooking_;
-  report_.ticks = simulation_->tick();
-  report_.sim_time = simulation_->now().seconds();
-  report_.sim_time_here = report_.sim_time - sim_begin_;
-  VOLVOX_ASSERT(report_.ticks >= 0 && report_.sim_time_here >= 0);
-  report_.phases = simulation_->phase_times();
-  report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
-  const auto note_failure = [&](const StepStatus& status) {
-    if (!status.ok() && report_.status != "failed") report_.status = "failed", report_.failure = status.text();
-  };
-  note_failure(guarded(fmt::format("experiment '{}'", report_.experiment),
-                       [&] { experiment_->shutdown(*simulation_, report_.metrics); }));
-  for (const auto& [name, extension] : extensions_.all())
-    note_failure(
-        guarded(fmt::format("extension '{}'", name), [&, &hook = extension] { hook->add_metrics(report_.metrics); }));
-
-  // The metrics of every run, after those of its experiment.
   const Vec3 moved = world::centre_of_mass(world) - start_centre_;
   const auto add = [&](const char* name, double value, const char* note) {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
@@ -428,6 +411,31 @@ void Run::end() {
   const mind::NetworkCounters& network = simulation_->minds().network();
   add("messages_sent", real(network.sent), "by behaviors");
   add("messages_lost", real(network.lost), "including those sent to a dock without a neighbour");
+}
+
+void Run::end() {
+  const world::World& world = simulation_->world();
+  report_.wall_time = platform::monotonic_seconds() - wall_begin_ - onlooking_;
+  report_.ticks = simulation_->tick();
+  report_.sim_time = simulation_->now().seconds();
+  report_.sim_time_here = report_.sim_time - sim_begin_;
+  VOLVOX_ASSERT(report_.ticks >= 0 && report_.sim_time_here >= 0);
+  report_.phases = simulation_->phase_times();
+  report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
+  const auto note_failure = [&](const StepStatus& status) {
+    if (!status.ok() && report_.status != "failed") report_.status = "failed", report_.failure = status.text();
+  };
+  note_failure(guarded(fmt::format("experiment '{}'", report_.experiment),
+                       [&] { experiment_->shutdown(*simulation_, report_.metrics); }));
+  for (const auto& [name, extension] : extensions_.all())
+    note_failure(
+        guarded(fmt::format("extension '{}'", name), [&, &hook = extension] { hook->add_metrics(report_.metrics); }));
+
+  // The metrics of every run, after those of its experiment.
+  const auto add = [&](const char* name, double value, const char* note) {
+    if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
+  };
+  if (report_.modules > 0) add_module_metrics();
   if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
     add("frames_sent", real(frames.transmissions), "started on a wire, bus or antenna");

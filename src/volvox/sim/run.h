@@ -89,6 +89,7 @@ class Run {
   Result<void> write(const std::filesystem::path& folder);
 
  private:
+  void add_module_metrics();
   explicit Run(Log& log);
   Result<void> load(const RunOptions& options, const Library& library);
   Result<void> restore(const std::string& text, const std::string& file);

@@ -171,7 +171,8 @@ Result<void> add_wires(Network& network, const FloodOptions& options) {
 // Every node forwards the packet once, when it receives it for the first time.
 class Flooder final : public Listener {
  public:
-  Flooder(Network& network, std::size_t nodes, bool wired) : first_(nodes, Time{-1}) {
+  Flooder(Network& network, std::size_t nodes, bool wired, const std::function<void(double part)>& progress)
+      : first_(nodes, Time{-1}), progress_(progress) {
     if (!wired) return;
     // The wires of all nodes in one array: node i has begin_[i] .. begin_[i + 1].
     begin_.resize(nodes + 1);
@@ -186,6 +187,7 @@ class Flooder final : public Listener {
   void received(Network& network, const Reception& r) override {
     if (first_[r.node.index].ns >= 0) return;
     first_[r.node.index] = r.arrived;
+    if (++reached_ % 256 == 0 && progress_) progress_(real(reached_) / real(first_.size()));
     send(network, r.node.index, r.interface.index, r.payload);
   }
   void start(Network& network, std::uint32_t source, std::span<const std::byte> payload) {
@@ -214,6 +216,8 @@ class Flooder final : public Listener {
   }
 
   std::vector<Time> first_;
+  std::size_t reached_ = 0;
+  const std::function<void(double part)>& progress_;
   std::vector<std::uint32_t> begin_, interfaces_;
   std::string failure_;
 };
@@ -274,7 +278,8 @@ Result<FloodLayout> parse_flood_layout(std::string_view text) {
 std::string_view name(FloodMode mode) { return mode_names[number_of(mode)]; }
 std::string_view name(FloodLayout layout) { return layout_names[number_of(layout)]; }
 
-Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
+Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log,
+                              const std::function<void(double part)>& progress) {
   if (const auto checked = check(options); !checked) return checked.error();
   const double start = platform::process_cpu_seconds();
   Network network({.seed = options.seed});
@@ -299,7 +304,7 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   report.window = options.mode == FloodMode::wired ? 0 : window(options);
   report.range_m = options.mode == FloodMode::wired ? 0 : range_spacings(options) * options.spacing;
   report.cull_radius_m = options.mode == FloodMode::culled ? cull_spacings(options) * options.spacing : 0;
-  Flooder flooder(network, network.nodes(), options.mode == FloodMode::wired);
+  Flooder flooder(network, network.nodes(), options.mode == FloodMode::wired, progress);
   network.set_listener(&flooder);
   network.set_log(log);
   report.setup_cpu_s = platform::process_cpu_seconds() - start;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,7 +85,9 @@ struct FloodReport {
   std::string json() const;  // one object on one line
 };
 
-// If given, the log receives every event, which is slow.
-Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log = nullptr);
+// If given, the log receives every event, which is slow; `progress` is told now and then which part of the nodes has
+// been reached.
+Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log = nullptr,
+                              const std::function<void(double part)>& progress = {});
 
 }  // namespace volvox::net
