@@ -78,7 +78,10 @@ class Machine {
   bool next_of_loop(std::uint32_t& pc);
   void erase_used();
   void call(const Instruction& in);
+  template <class Function>
+  void for_each_of_match(Function&& function) const;
   std::uint64_t random_bits();
+  std::uint64_t hash_of_match() const;
   void emit(const Instruction& in);
   std::uint32_t depth_of_match() const;
   void deliver(std::uint32_t node, const Change& change, const Word* fact);

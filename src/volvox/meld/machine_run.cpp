@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "volvox/base/hash.h"
 #include "volvox/meld/machine.h"
 #include "volvox/meld/meld_modules.h"
 
@@ -181,10 +182,31 @@ bool Machine::execute(std::uint32_t pc, RuleKind kind) {
   }
 }
 
+// Calls it with each fact of the body: its predicate and record.
+template <class Function>
+void Machine::for_each_of_match(Function&& function) const {
+  function(trigger_predicate_, trigger_);
+  for (const Choice& choice : choices_)
+    if (choice.pattern != is_loop) function(program_->patterns[choice.pattern].predicate, choice.next - 1);
+}
+
 // What a rule without linear facts makes can be taken back only if it draws the same number again.
 std::uint64_t Machine::random_bits() {
   if (for_good_) return catom_->random().bits();
-  return RandomStream(modules_->seed_, std::uint64_t{id_} << 16 | rule_, "meld rule").bits();
+  return RandomStream(modules_->seed_ ^ hash_of_match(), std::uint64_t{id_} << 16 | rule_, "meld rule").bits();
+}
+
+// The facts of the body, whichever of them came last: a sum, so that their order does not matter.
+std::uint64_t Machine::hash_of_match() const {
+  std::uint64_t sum = 0;
+  for_each_of_match([&](std::uint16_t predicate, std::uint32_t record) {
+    const Predicate& p = program_->predicates[predicate];
+    Hasher hasher;
+    hasher.add(predicate);
+    hasher.add(facts_->at(predicate, record) + p.header, p.words * sizeof(Word));
+    sum += hasher.value();
+  });
+  return sum;
 }
 
 void Machine::call(const Instruction& in) {
@@ -215,12 +237,9 @@ void Machine::call(const Instruction& in) {
 // One more than that of the deepest fact of the body.
 std::uint32_t Machine::depth_of_match() const {
   std::uint32_t depth = 0;
-  const auto count = [&](std::uint16_t predicate, std::uint32_t record) {
+  for_each_of_match([&](std::uint16_t predicate, std::uint32_t record) {
     if (program_->predicates[predicate].header > 0) depth = std::max(depth, depth_of(*facts_->at(predicate, record)));
-  };
-  count(trigger_predicate_, trigger_);
-  for (const Choice& choice : choices_)
-    if (choice.pattern != is_loop) count(program_->patterns[choice.pattern].predicate, choice.next - 1);
+  });
   return depth + 1;
 }
 

@@ -1,4 +1,7 @@
 // What hostile or unusual programs must not do: crash the compiler, hang a tick, or leave wrong facts behind.
+#include <set>
+#include <sstream>
+
 #include "meld_bench.h"
 
 namespace volvox::meld {
@@ -109,6 +112,26 @@ TEST(MeldSound, RandomNumbersOfADerivationCanBeTakenBack) {
     EXPECT_NE(first, "");
     EXPECT_NE(first, bench.facts(1));
     ASSERT_TRUE(bench.world.remove(1u).ok());
+    EXPECT_EQ(bench.run(5), "");
+    EXPECT_EQ(bench.facts(0), "") << "seed " << seed;
+  }
+}
+
+// Each match draws a number of its own, and the same again when it is taken back.
+TEST(MeldSound, EveryMatchOfADerivationDrawsItsOwnRandomNumber) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Bench bench("type v(node, int, int). !neighbor(A, B, P) -o !v(A, P, randint(1000000)).", lattice::Kind::square, {},
+                seed);
+    std::vector<lattice::Cell> cells = {{0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
+    ASSERT_TRUE(bench.world.add(cells).ok());
+    bench.start();
+    EXPECT_EQ(bench.run(5), "");
+    std::set<std::string> numbers;
+    std::istringstream facts(bench.facts(0));
+    for (std::string word; facts >> word;)
+      if (word.ends_with(')')) numbers.insert(word);  // "v(0," "511241)"
+    EXPECT_EQ(numbers.size(), 4u) << bench.facts(0);
+    for (std::uint32_t i = 1; i < 5; ++i) ASSERT_TRUE(bench.world.remove(i).ok());
     EXPECT_EQ(bench.run(5), "");
     EXPECT_EQ(bench.facts(0), "") << "seed " << seed;
   }
