@@ -1,0 +1,195 @@
+#include "volvox/report/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/index.h"
+#include "volvox/report/table.h"
+
+namespace volvox::report {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* known_keys[] = {"place",       "claim",    "missing",  "experiment", "set",    "duration", "metric", "unit",
+                                      "paper_value", "at_least", "at_most", "tolerance",  "better", "chance",   "explains"};
+
+// Reads one claim; the first mistake is kept.
+class ClaimReader {
+ public:
+  explicit ClaimReader(const json& from) : from_(from) {}
+
+  Claim read() {
+    Claim claim;
+    for (const auto& [key, value] : from_.items())
+      if (std::find(std::begin(known_keys), std::end(known_keys), key) == std::end(known_keys))
+        fail(fmt::format("there is no key '{}'", key));
+    claim.place = text("place"), claim.claim = text("claim");
+    claim.missing = text("missing"), claim.explains = text("explains");
+    claim.experiment = text("experiment"), claim.metric = text("metric"), claim.unit = text("unit");
+    claim.duration = number("duration"), claim.paper_value = number("paper_value");
+    claim.at_least = number("at_least"), claim.at_most = number("at_most");
+    claim.tolerance = number("tolerance").value_or(0);
+    if (from_.contains("chance")) {
+      if (from_["chance"].is_boolean()) claim.chance = from_["chance"];
+      else fail("chance is true or false");
+    }
+    read_settings(claim);
+    const std::string better = text("better");
+    if (better == "less") claim.better = Better::less;
+    else if (better == "more") claim.better = Better::more;
+    else if (!better.empty()) fail("better is \"less\" or \"more\"");
+    check(claim);
+    return claim;
+  }
+  const std::string& mistake() const { return mistake_; }
+
+ private:
+  void fail(const std::string& what) {
+    if (mistake_.empty()) mistake_ = what;
+  }
+  std::string text(const char* key) {
+    if (!from_.contains(key)) return {};
+    if (from_[key].is_string()) return from_[key];
+    fail(fmt::format("{} is not a text", key));
+    return {};
+  }
+  std::optional<double> number(const char* key) {
+    if (!from_.contains(key)) return {};
+    if (from_[key].is_number()) return from_[key].get<double>();
+    fail(fmt::format("{} is not a number", key));
+    return {};
+  }
+  void read_settings(Claim& claim) {
+    if (!from_.contains("set")) return;
+    if (!from_["set"].is_object()) return fail("set is an object, such as {\"modules\": 5}");
+    for (const auto& [key, value] : from_["set"].items())
+      claim.set[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  void check(const Claim& claim) {
+    if (claim.place.empty() || claim.claim.empty()) fail("place and claim say where in the paper it stands, and what");
+    if (!claim.missing.empty()) return;
+    if (claim.experiment.empty() || claim.metric.empty()) fail("it needs an experiment and a metric, or missing: why");
+    const bool bounds = claim.at_least || claim.at_most;
+    if (bounds == claim.paper_value.has_value())
+      fail("it needs either paper_value and tolerance, or at_least or at_most");
+    if (claim.paper_value && !(claim.tolerance > 0)) fail("tolerance is a positive share of paper_value");
+  }
+
+  const json& from_;
+  std::string mistake_;
+};
+
+}  // namespace
+
+Result<std::vector<Claim>> read_claims(const std::filesystem::path& file) {
+  const auto wrong = [&](const std::string& what) {
+    return Diagnostic{file.string(), 0, what, "see docs/formats.md, \"Claims\""};
+  };
+  std::ifstream in(file);
+  if (!in) return wrong("the file cannot be read");
+  json whole;
+  try {
+    whole = json::parse(in);
+  } catch (const json::parse_error& error) {  // its text has line and column
+    return wrong(error.what());
+  }
+  if (!whole.is_object() || !whole.contains("paper") || !whole["paper"].is_string() || !whole.contains("claims") ||
+      !whole["claims"].is_array())
+    return wrong("it is not an object with the texts paper and title and the list claims");
+  std::vector<Claim> claims;
+  for (std::size_t i = 0; i < whole["claims"].size(); ++i) {
+    const json& one = whole["claims"][i];
+    if (!one.is_object()) return wrong(fmt::format("claim {} is not an object", i + 1));
+    ClaimReader reader(one);
+    claims.push_back(reader.read());
+    claims.back().paper = whole["paper"];
+    if (whole.contains("title") && whole["title"].is_string()) claims.back().title = whole["title"];
+    if (!reader.mistake().empty())
+      return wrong(fmt::format("claim {} ({}): {}", i + 1, claims.back().place, reader.mistake()));
+  }
+  return claims;
+}
+
+const char* name(Verdict verdict) {
+  constexpr const char* names[] = {"agrees", "better", "differs", "failed", "missing"};
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+Median median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  Median median;
+  median.value = n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+  // As many values are left out at each end as the median is beyond with at most 2.5 %: a coin that falls so often.
+  double chance = std::pow(0.5, real(n)), below = 0;
+  std::size_t left_out = 0;
+  while (left_out < n / 2 && below + chance <= 0.025) {
+    below += chance;
+    ++left_out;
+    chance *= real(n - left_out + 1) / real(left_out);
+  }
+  const std::size_t first = left_out > 0 ? left_out - 1 : 0;
+  median.low = values[first];
+  median.high = values[n - 1 - first];
+  return median;
+}
+
+Judgement judge(const Claim& claim, std::span<const double> values) {
+  Judgement judgement;
+  if (!claim.missing.empty()) {
+    judgement.why = claim.missing;
+    return judgement;
+  }
+  judgement.seeds = values.size();
+  for (const double value : values)
+    if (std::isfinite(value)) judgement.values.push_back(value);
+  if (!judgement.values.empty()) judgement.median = median_of(judgement.values);
+  if (judgement.values.size() < values.size() || values.empty()) {
+    judgement.verdict = Verdict::failed;
+    judgement.why = fmt::format("{} of {} runs failed or measured no {}", values.size() - judgement.values.size(),
+                                values.size(), claim.metric);
+    return judgement;
+  }
+  if (!claim.paper_value) {
+    const auto breaks = [&](double v) { return (claim.at_least && v < *claim.at_least) || (claim.at_most && v > *claim.at_most); };
+    const auto broken = std::count_if(judgement.values.begin(), judgement.values.end(), breaks);
+    judgement.verdict = broken == 0 ? Verdict::agrees : Verdict::differs;
+    if (broken > 0) judgement.why = fmt::format("{} of {} seeds", broken, values.size());
+    return judgement;
+  }
+  const double paper = *claim.paper_value, width = claim.tolerance * std::fabs(paper);
+  const Median& median = *judgement.median;
+  if (median.low <= paper + width && median.high >= paper - width) judgement.verdict = Verdict::agrees;
+  else if ((claim.better == Better::less && median.value < paper) || (claim.better == Better::more && median.value > paper))
+    judgement.verdict = Verdict::better;
+  else judgement.verdict = Verdict::differs;
+  return judgement;
+}
+
+std::string rule_of(const Claim& claim) {
+  const std::string unit = claim.unit.empty() ? "" : " " + claim.unit;
+  if (claim.paper_value)
+    return fmt::format("within {:g} % of {}{}{}", 100 * claim.tolerance, number(*claim.paper_value), unit,
+                       claim.better == Better::less   ? ", less is better"
+                       : claim.better == Better::more ? ", more is better"
+                                                      : "");
+  std::string text;
+  if (claim.at_least) text = fmt::format("at least {}", number(*claim.at_least));
+  if (claim.at_most) text += fmt::format("{}at most {}", text.empty() ? "" : ", ", number(*claim.at_most));
+  return text + unit;
+}
+
+std::string command_of(const Claim& claim, std::uint64_t seed) {
+  if (claim.experiment.empty()) return {};
+  std::string command = "volvox run " + claim.experiment;
+  for (const auto& [key, value] : claim.set) command += fmt::format(" --set {}={}", key, value);
+  if (claim.duration) command += fmt::format(" --duration {}", *claim.duration);
+  return command + fmt::format(" --seed {}", seed);
+}
+
+}  // namespace volvox::report
