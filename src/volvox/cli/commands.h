@@ -71,6 +71,18 @@ struct SweepArguments {
 };
 int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log);
 
+// `volvox reproduce`: what the papers claim, beside what is measured.
+struct ReproduceArguments {
+  std::vector<std::string> what;  // papers, places, experiments; empty: all
+  bool quick = false, full = false;
+  std::optional<int> seeds;
+  std::uint64_t seed = 1001;
+  int jobs = 0;  // 0: as many as there are hardware threads
+  std::optional<std::string> out;
+  bool json = false, quiet = false;
+};
+int reproduce_command(const ReproduceArguments& arguments, const sim::Library& library, Log& log);
+
 struct PictureArguments {
   RunArguments run;
   std::string file;

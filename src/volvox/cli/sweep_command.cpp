@@ -93,7 +93,8 @@ struct RunningRun {
   std::unique_ptr<platform::ChildProcess> process;
 };
 
-// False: stopped on request, with its child processes.
+}  // namespace
+
 bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& parent, std::size_t jobs,
              const sim::Library& library, bool quiet) {
   const platform::StopOnSignal stop;
@@ -131,6 +132,8 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
   }
   return true;
 }
+
+namespace {
 
 nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, std::size_t found,
                                const std::vector<std::string>& plots) {

@@ -49,7 +49,7 @@ Result<void> Ensemble::add(std::span<const Cell> cells) {
   const std::size_t old_count = cells_.size();
   if (cells.size() > most_modules - old_count) return too_many(old_count + cells.size());
   for (const Cell& cell : cells)
-    if (const auto good = check_place(cell); !good.ok()) return good;
+    if (auto good = check_place(cell); !good.ok()) return good;
   cells_.reserve(old_count + cells.size());
   platform::prefer_huge_pages(cells_);
   for (const Cell& cell : cells) cells_.push_back(pack(cell));
@@ -58,7 +58,7 @@ Result<void> Ensemble::add(std::span<const Cell> cells) {
 
 Result<void> Ensemble::add_box(const Cell& low, const Cell& high) {
   for (const Cell& corner : {low, high})
-    if (const auto good = check_place(corner); !good.ok()) return good;
+    if (auto good = check_place(corner); !good.ok()) return good;
   if (low.x > high.x || low.y > high.y || low.z > high.z)
     return Error(fmt::format("the box from {} to {} is empty", text(low), text(high)), "give the lower corner first");
   const double volume = (real(high.x) - low.x + 1) * (real(high.y) - low.y + 1) * (real(high.z) - low.z + 1);
@@ -99,7 +99,7 @@ Result<void> Ensemble::remove(CatomId module) {
 Result<void> Ensemble::move(CatomId module, const Cell& to) {
   if (!has(module))
     return Error(fmt::format("there is no module {} to move", std::uint32_t{module}), "name one that is there");
-  if (const auto good = check_place(to); !good.ok()) return good;
+  if (auto good = check_place(to); !good.ok()) return good;
   const std::uint32_t there = at(to);
   if (there == module) return {};
   if (there != nobody) {

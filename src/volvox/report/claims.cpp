@@ -15,8 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* known_keys[] = {"place",       "claim",    "missing",  "experiment", "set",    "duration", "metric", "unit",
-                                      "paper_value", "at_least", "at_most", "tolerance",  "better", "chance",   "explains"};
+constexpr const char* known_keys[] = {"place",   "dt",        "than",   "claim",  "missing",     "experiment",
+                                      "set",     "duration",  "metric", "unit",   "paper_value", "at_least",
+                                      "at_most", "tolerance", "better", "chance", "explains"};
 
 // Reads one claim; the first mistake is kept.
 class ClaimReader {
@@ -38,7 +39,9 @@ class ClaimReader {
       if (from_["chance"].is_boolean()) claim.chance = from_["chance"];
       else fail("chance is true or false");
     }
-    read_settings(claim);
+    claim.dt = text("dt");
+    claim.set = settings("set");
+    if (from_.contains("than")) claim.than = settings("than");
     const std::string better = text("better");
     if (better == "less") claim.better = Better::less;
     else if (better == "more") claim.better = Better::more;
@@ -64,11 +67,14 @@ class ClaimReader {
     fail(fmt::format("{} is not a number", key));
     return {};
   }
-  void read_settings(Claim& claim) {
-    if (!from_.contains("set")) return;
-    if (!from_["set"].is_object()) return fail("set is an object, such as {\"modules\": 5}");
-    for (const auto& [key, value] : from_["set"].items())
-      claim.set[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  std::map<std::string, std::string> settings(const char* key) {
+    std::map<std::string, std::string> read;
+    if (!from_.contains(key)) return read;
+    if (!from_[key].is_object()) fail(fmt::format("{} is an object, such as {{\"modules\": 5}}", key));
+    else
+      for (const auto& [name, value] : from_[key].items())
+        read[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    return read;
   }
   void check(const Claim& claim) {
     if (claim.place.empty() || claim.claim.empty()) fail("place and claim say where in the paper it stands, and what");
@@ -156,7 +162,9 @@ Judgement judge(const Claim& claim, std::span<const double> values) {
     return judgement;
   }
   if (!claim.paper_value) {
-    const auto breaks = [&](double v) { return (claim.at_least && v < *claim.at_least) || (claim.at_most && v > *claim.at_most); };
+    const auto breaks = [&](double v) {
+      return (claim.at_least && v < *claim.at_least) || (claim.at_most && v > *claim.at_most);
+    };
     const auto broken = std::count_if(judgement.values.begin(), judgement.values.end(), breaks);
     judgement.verdict = broken == 0 ? Verdict::agrees : Verdict::differs;
     if (broken > 0) judgement.why = fmt::format("{} of {} seeds", broken, values.size());
@@ -165,7 +173,8 @@ Judgement judge(const Claim& claim, std::span<const double> values) {
   const double paper = *claim.paper_value, width = claim.tolerance * std::fabs(paper);
   const Median& median = *judgement.median;
   if (median.low <= paper + width && median.high >= paper - width) judgement.verdict = Verdict::agrees;
-  else if ((claim.better == Better::less && median.value < paper) || (claim.better == Better::more && median.value > paper))
+  else if ((claim.better == Better::less && median.value < paper) ||
+           (claim.better == Better::more && median.value > paper))
     judgement.verdict = Verdict::better;
   else judgement.verdict = Verdict::differs;
   return judgement;
@@ -184,11 +193,13 @@ std::string rule_of(const Claim& claim) {
   return text + unit;
 }
 
-std::string command_of(const Claim& claim, std::uint64_t seed) {
+std::string command_of(const Claim& claim, std::uint64_t seed, bool than) {
   if (claim.experiment.empty()) return {};
   std::string command = "volvox run " + claim.experiment;
-  for (const auto& [key, value] : claim.set) command += fmt::format(" --set {}={}", key, value);
+  for (const auto& [key, value] : than&& claim.than ? *claim.than : claim.set)
+    command += fmt::format(" --set {}={}", key, value);
   if (claim.duration) command += fmt::format(" --duration {}", *claim.duration);
+  if (!claim.dt.empty()) command += " --dt " + claim.dt;
   return command + fmt::format(" --seed {}", seed);
 }
 

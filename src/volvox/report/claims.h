@@ -1,6 +1,6 @@
-// What the papers claim, as data beside the experiments that show it (experiments/PAPER/claims.json, docs/formats.md), and
-// the one rule by which measured values are compared with it.
-// Plain values without state; any thread may use them. The same values give the same verdict.
+// What the papers claim, as data beside the experiments that show it (experiments/PAPER/claims.json, docs/formats.md),
+// and the one rule by which measured values are compared with it. Plain values without state; any thread may use them.
+// The same values give the same verdict.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,11 @@ struct Claim {
   std::string missing;       // why there is no experiment for it yet; empty: there is one
   std::string experiment;
   std::map<std::string, std::string> set;  // settings of the experiment
-  std::optional<double> duration;          // s; none: the experiment's own
-  std::string metric, unit;
+  // If given, the value is a ratio: the metric with `set` over the metric with these settings, seed by seed.
+  std::optional<std::map<std::string, std::string>> than;
+  std::string dt;                  // "1/30"; empty: the experiment's own
+  std::optional<double> duration;  // s; none: the experiment's own
+  std::string metric, unit;        // of a run; or real_time_factor: simulated over wall time
   // Either the paper's number, with the relative tolerance within which ours agrees with it, or bounds that every seed
   // has to keep.
   std::optional<double> paper_value, at_least, at_most;
@@ -63,7 +66,7 @@ Judgement judge(const Claim& claim, std::span<const double> values);
 
 // "within 10 % of 3 s", "at least 1"
 std::string rule_of(const Claim& claim);
-// The command that runs one seed of it.
-std::string command_of(const Claim& claim, std::uint64_t seed);
+// The command that runs one seed of it; `than`: with the settings that it is compared with.
+std::string command_of(const Claim& claim, std::uint64_t seed, bool than = false);
 
 }  // namespace volvox::report

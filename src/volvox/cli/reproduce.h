@@ -1,0 +1,35 @@
+// `volvox reproduce`: what the papers claim, run with several seeds and judged. Internal to cli/.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "volvox/cli/sweep.h"
+#include "volvox/report/claims.h"
+
+namespace volvox::cli {
+
+struct ReproducedClaim {
+  report::Claim claim;
+  std::vector<std::size_t> runs, than;  // in the plan, one a seed; than: those that they are compared with
+  report::Judgement judgement;
+  std::string command;  // of its first seed
+};
+
+struct Reproduction {
+  SweepPlan plan;
+  std::vector<ReproducedClaim> claims;  // by paper
+  std::size_t seeds = 0;                // of each claim with chance in it
+  std::uint64_t first_seed = 0;
+
+  std::size_t count(report::Verdict verdict) const;
+};
+
+// One page that stands alone.
+std::string reproduction_page(const Reproduction& reproduction);
+std::string reproduction_csv(const Reproduction& reproduction);
+// "0.0466 m/s [0.0461, 0.0472]"; "-": nothing was measured
+std::string measured_text(const ReproducedClaim& claim);
+
+}  // namespace volvox::cli

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+#include <map>
+
+#include "volvox/base/csv.h"
+#include "volvox/base/index.h"
+#include "volvox/base/text.h"
+#include "volvox/cli/reproduce.h"
+#include "volvox/cli/version.h"
+#include "volvox/report/page.h"
+#include "volvox/report/svg.h"
+#include "volvox/report/table.h"
+
+namespace volvox::cli {
+namespace {
+
+using report::Verdict;
+
+constexpr const char* style = R"(<style>
+body { max-width: 78rem; }
+td.place { white-space: nowrap; } td.strip { min-width: 15rem; } td.strip svg { width: 15rem; }
+code { font-size: .75rem; color: #5b6775; overflow-wrap: anywhere; }
+.agrees { color: #00704f; } .better { color: #0072b2; } .differs { color: #b35900; } .missing { color: #777; }
+.agrees, .better, .differs, .missing { font-weight: 600; }
+.why { color: #5b6775; font-size: .85rem; }
+</style>
+)";
+
+// The seeds as dots, the interval of their median as a bar, the paper's number as a line with its tolerance behind it.
+std::string strip(const ReproducedClaim& row) {
+  const report::Claim& claim = row.claim;
+  constexpr double width = 240, height = 34, edge = 8, middle = 13;
+  std::vector<double> all = row.judgement.values;
+  const double paper = claim.paper_value.value_or(0), tolerance = claim.tolerance * std::fabs(paper);
+  if (claim.paper_value) all.insert(all.end(), {paper - tolerance, paper + tolerance});
+  if (claim.at_least) all.push_back(*claim.at_least);
+  if (claim.at_most) all.push_back(*claim.at_most);
+  const auto [least, most] = std::minmax_element(all.begin(), all.end());
+  const double from = *least, span = std::max(*most - *least, 1e-9 * std::max(1.0, std::fabs(*most)));
+  const auto x = [&](double value) { return edge + (width - 2 * edge) * std::clamp((value - from) / span, 0.0, 1.0); };
+  report::Svg svg;
+  const auto band = [&](double low, double high) { svg.rect(x(low), 3, x(high) - x(low), 20, "#dff0e9"); };
+  if (claim.paper_value) band(paper - tolerance, paper + tolerance);
+  else band(claim.at_least.value_or(from), claim.at_most.value_or(from + span));
+  svg.line(edge, middle, width - edge, middle, {report::color::grid, 1});
+  if (claim.paper_value) svg.line(x(paper), 3, x(paper), 23, {report::color::ink, 1.5});
+  if (const auto& median = row.judgement.median) {
+    svg.line(x(median->low), middle, x(median->high), middle, {report::color::blue, 4});
+    for (const double value : row.judgement.values) svg.circle(x(value), middle, 2.4, report::color::vermilion);
+  }
+  svg.text(edge, height - 1, report::number(from, 3), {9, "start", false, report::color::faint_ink});
+  svg.text(width - edge, height - 1, report::number(from + span, 3), {9, "end", false, report::color::faint_ink});
+  return svg.document(width, height, "seeds beside the paper", true);
+}
+
+std::string html_row(const ReproducedClaim& row) {
+  const report::Claim& claim = row.claim;
+  const std::string verdict = name(row.judgement.verdict);
+  const bool ran = claim.missing.empty();
+  std::string why = row.judgement.why;
+  if (!claim.explains.empty()) why += (why.empty() ? "" : ". ") + claim.explains;
+  return fmt::format(
+      "<tr><td class=\"place\">{}</td><td>{}{}</td><td>{}</td><td>{}{}</td><td class=\"{}\">{}</td><td "
+      "class=\"strip\">{}</td></tr>\n",
+      xml_escaped(claim.place), xml_escaped(claim.claim),
+      ran ? fmt::format("<br><code>{}</code>", xml_escaped(row.command)) : "", xml_escaped(ran ? rule_of(claim) : ""),
+      xml_escaped(ran ? measured_text(row) : ""),
+      why.empty() ? "" : fmt::format("{}<span class=\"why\">{}</span>", ran ? "<br>" : "", xml_escaped(why)), verdict, verdict,
+      ran && !row.judgement.values.empty() ? strip(row) : "");
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32] = {};
+  if (const std::tm* utc = std::gmtime(&now)) std::strftime(text, sizeof text, "%Y-%m-%d", utc);
+  return text;
+}
+
+}  // namespace
+
+std::size_t Reproduction::count(Verdict verdict) const {
+  return std::count_if(claims.begin(), claims.end(),
+                       [&](const ReproducedClaim& claim) { return claim.judgement.verdict == verdict; });
+}
+
+std::string measured_text(const ReproducedClaim& row) {
+  const auto& median = row.judgement.median;
+  if (!median) return "-";
+  const std::string unit = row.claim.unit.empty() ? "" : " " + row.claim.unit;
+  const std::size_t seeds = row.judgement.seeds;
+  if (median->low == median->high)
+    return fmt::format("{}{}, {}", report::number(median->value), unit, seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
+  return fmt::format("{}{} [{}, {}], {} seeds", report::number(median->value), unit, report::number(median->low),
+                     report::number(median->high), seeds);
+}
+
+std::string reproduction_page(const Reproduction& r) {
+  std::string body = style;
+  body += fmt::format(
+      "<p class=\"summary\">{} claims: {} agree, {} better, {} differ, {} failed, {} missing. Volvox {}, {}; seeds {} to "
+      "{}.</p>\n",
+      r.claims.size(), r.count(Verdict::agrees), r.count(Verdict::better), r.count(Verdict::differs),
+      r.count(Verdict::failed), r.count(Verdict::missing), version, today(), r.first_seed, r.first_seed + r.seeds - 1);
+  body +=
+      "<p>The rule: a claim with a number <b>agrees</b> if the interval of our median (95 %, distribution-free; of fewer "
+      "than six seeds their range) reaches into the paper's number plus or minus its tolerance; it is <b>better</b> beyond "
+      "that on the side that is better, and <b>differs</b> otherwise. A claim in words agrees if every seed keeps its "
+      "bound. A claim <b>failed</b> if a seed measured nothing. In the plots: dots are seeds, the bar is the interval, the "
+      "line is the paper's number, green is where a value agrees.</p>\n";
+  std::string paper;
+  for (const ReproducedClaim& row : r.claims) {
+    if (row.claim.paper != paper) {
+      if (!paper.empty()) body += "</table>\n";
+      paper = row.claim.paper;
+      body += fmt::format("<h2>{} {}</h2>\n<table><tr><th>place</th><th>the paper</th><th>agrees if</th><th>Volvox</th>"
+                          "<th>verdict</th><th>seeds</th></tr>\n",
+                          xml_escaped(paper), xml_escaped(row.claim.title));
+    }
+    body += html_row(row);
+  }
+  if (!paper.empty()) body += "</table>\n";
+  return report::html_page("What the papers claim, and what Volvox measures", body);
+}
+
+std::string reproduction_csv(const Reproduction& r) {
+  Csv csv{"paper", "place", "claim", "paper_value", "value", "low", "high", "seeds", "unit", "verdict", "command"};
+  const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : std::string(); };
+  for (const ReproducedClaim& row : r.claims) {
+    const auto& median = row.judgement.median;
+    const auto part = [&](double report::Median::*which) {
+      return median ? number((*median).*which) : std::string();
+    };
+    csv.row(row.claim.paper, row.claim.place, row.claim.claim, number(row.claim.paper_value), part(&report::Median::value),
+            part(&report::Median::low), part(&report::Median::high), row.judgement.seeds, row.claim.unit,
+            name(row.judgement.verdict), row.command);
+  }
+  return csv.text();
+}
+
+}  // namespace volvox::cli

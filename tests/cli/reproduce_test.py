@@ -1,0 +1,96 @@
+"""volvox reproduce: what the papers claim is run, judged, written down, and continued after a stop."""
+import csv
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+FIELDS = {"paper", "place", "claim", "paper_value", "value", "low", "high", "seeds", "unit", "verdict", "why", "command"}
+
+
+class Reproduce(CommandTest):
+    def reproduce(self, *arguments, status=0):
+        return json.loads(self.run_program("reproduce", *arguments, "--json", status=status).stdout)
+
+    def path(self, *parts):
+        return pathlib.Path(self.folder, *parts)
+
+    def test_a_sample_of_the_papers(self):
+        found = self.reproduce("roles/arm", "002/figure 7", "figure 9", "--seeds", 2, "--out", "r")
+        rows = {(row["paper"], row["place"], row["claim"]): row for row in found["claims"]}
+        for row in rows.values():
+            self.assertEqual(set(row), FIELDS)
+        arm = next(row for row in rows.values() if row["place"] == "section 2.2")
+        self.assertEqual((arm["verdict"], arm["value"], arm["seeds"]), ("agrees", 5, 2))
+        self.assertEqual(arm["command"], "volvox run roles/arm --seed 1001")
+        crossed = [row for row in rows.values() if row["place"] == "figure 7" and row["paper"] == "002"]
+        self.assertEqual([(row["value"], row["verdict"], row["seeds"]) for row in crossed], [(1, "agrees", 1), (0, "agrees", 1)])
+        walkers = next(row for row in rows.values() if row["place"] == "figure 9")
+        self.assertEqual((walkers["verdict"], walkers["value"]), ("missing", None))
+        self.assertIn("not built", walkers["why"])
+        page = self.path("r", "index.html").read_text()
+        self.assertIn("modules find by induction", page)
+        self.assertNotIn("http", page.replace("http-equiv", ""))  # it stands alone
+        table = list(csv.DictReader(self.path("r", "claims.csv").read_text().splitlines()))
+        self.assertEqual(len(table), len(rows))
+
+    def test_what_is_done_is_not_run_again_and_what_is_missing_is(self):
+        arguments = ["roles/arm", "--seeds", 2, "--out", "r"]
+        first = self.reproduce(*arguments)
+        runs = sorted(self.path("r", "runs").iterdir())
+        self.assertEqual(len(runs), 2)
+        before = (runs[0] / "summary.json").stat().st_mtime_ns
+        os.remove(runs[1] / "summary.json")
+        self.assertEqual(self.reproduce(*arguments), first)
+        self.assertEqual((runs[0] / "summary.json").stat().st_mtime_ns, before)
+        other = self.run_program("reproduce", "roles/arm", "--seeds", 3, "--out", "r", status=2)
+        self.assertIn("holds another sweep: its seeds is 2", other.stderr)
+
+    def test_an_unknown_place_lists_what_there_is(self):
+        done = self.run_program("reproduce", "figure 99", status=2)
+        self.assertIn("no paper claims anything at 'figure 99'", done.stderr)
+        self.assertIn("004/figure 6", done.stderr)
+
+    def with_claims(self, *claims):
+        self.path("own", "experiments", "mine").mkdir(parents=True, exist_ok=True)
+        self.path("own", "experiments", "mine", "claims.json").write_text(
+            json.dumps({"paper": "mine", "title": "My paper", "claims": claims}))
+        return {"VOLVOX_RESOURCE_PATH": str(self.path("own"))}
+
+    def test_claims_of_ones_own_with_a_ratio_and_one_that_cannot_be_measured(self):
+        claim = {"place": "figure 1", "claim": "a longer snake is as fast", "experiment": "remod3d/snake", "metric": "distance_m",
+                 "set": {"modules": 8}, "than": {"modules": 6}, "duration": 2, "paper_value": 1, "tolerance": 0.9}
+        environment = self.with_claims(claim, {**claim, "claim": "it is made of cheese", "metric": "cheese_kg"})
+        done = self.run_program("reproduce", "mine", "--seeds", 1, "--json", status=1, **environment)
+        good, bad = json.loads(done.stdout)["claims"]
+        self.assertEqual(good["verdict"], "agrees")
+        self.assertIn("--set modules=8 --duration 2 --seed 1001; volvox run remod3d/snake --set modules=6", good["command"])
+        self.assertEqual(bad["verdict"], "failed")
+        self.assertIn("1 of 1 runs failed or measured no cheese_kg", bad["why"])
+
+    def test_bad_claims_are_refused(self):
+        environment = self.with_claims({"place": "figure 1", "claim": "it flies", "experiment": "remod3d/snke", "metric": "m", "at_least": 1})
+        done = self.run_program("reproduce", "mine", status=2, **environment)
+        self.assertIn("remod3d/snke", done.stderr)
+        environment = self.with_claims({"place": "figure 1", "claim": "it flies"})
+        done = self.run_program("reproduce", "mine", status=2, **environment)
+        self.assertIn("claims.json: claim 1 (figure 1)", done.stderr)
+
+    def test_every_claim_of_ours_names_an_experiment(self):
+        files = sorted((ROOT / "experiments").glob("*/claims.json"))
+        self.assertGreaterEqual(len(files), 6)
+        known = set(self.run_program("list", "experiments", "--names").stdout.split())
+        for file in files:
+            for claim in json.loads(file.read_text())["claims"]:
+                if "missing" not in claim:
+                    self.assertIn(claim["experiment"], known, file)
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
