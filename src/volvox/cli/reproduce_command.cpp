@@ -51,7 +51,8 @@ Result<std::vector<Claim>> all_claims() {
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c))) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
@@ -67,9 +68,10 @@ Result<std::vector<Claim>> selected(std::vector<Claim> claims, const std::vector
     if (std::any_of(claims.begin(), claims.end(), [&](const Claim& c) { return is_meant(c, word); })) continue;
     std::set<std::string> places;
     for (const Claim& claim : claims) places.insert(claim.paper + "/" + claim.place);
-    return Error(fmt::format("no paper claims anything at '{}'", word),
-                 fmt::format("give a paper (004), a place (\"figure 6\", \"004/figure 6\") or an experiment; there are: {}",
-                             fmt::join(places, ", ")));
+    return Error(
+        fmt::format("no paper claims anything at '{}'", word),
+        fmt::format("give a paper (004), a place (\"figure 6\", \"004/figure 6\") or an experiment; there are: {}",
+                    fmt::join(places, ", ")));
   }
   std::erase_if(claims, [&](const Claim& claim) {
     return std::none_of(words.begin(), words.end(), [&](const std::string& word) { return is_meant(claim, word); });
@@ -141,11 +143,10 @@ Result<Reproduction> plan_of(std::vector<Claim> claims, std::size_t seeds, std::
     }
     r.claims.push_back(std::move(row));
   }
-  r.plan.identity = to_json_text(nlohmann::ordered_json{{"experiment", "reproduce"},
-                                                        {"seed", first_seed},
-                                                        {"seeds", seeds},
-                                                        {"runs", planner.keys()}},
-                                 2);
+  r.plan.identity = to_json_text(
+      nlohmann::ordered_json{
+          {"experiment", "reproduce"}, {"seed", first_seed}, {"seeds", seeds}, {"runs", planner.keys()}},
+      2);
   return r;
 }
 
@@ -153,8 +154,8 @@ Result<Reproduction> plan_of(std::vector<Claim> claims, std::size_t seeds, std::
 std::vector<SweepRun*> pending_runs(Reproduction& r, const fs::path& parent) {
   std::vector<SweepRun*> pending;
   for (SweepRun& run : r.plan.runs) {
-    const bool found = read_outcome(parent / run.folder, run) && run.status == "done" &&
-                       changes_of(run, r.plan, Made::before).empty();
+    const bool found =
+        read_outcome(parent / run.folder, run) && run.status == "done" && changes_of(run, r.plan, Made::before).empty();
     if (found) continue;
     run.status = "waiting";
     pending.push_back(&run);

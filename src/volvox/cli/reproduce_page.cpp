@@ -68,8 +68,8 @@ std::string html_row(const ReproducedClaim& row) {
       xml_escaped(claim.place), xml_escaped(claim.claim),
       ran ? fmt::format("<br><code>{}</code>", xml_escaped(row.command)) : "", xml_escaped(ran ? rule_of(claim) : ""),
       xml_escaped(ran ? measured_text(row) : ""),
-      why.empty() ? "" : fmt::format("{}<span class=\"why\">{}</span>", ran ? "<br>" : "", xml_escaped(why)), verdict, verdict,
-      ran && !row.judgement.values.empty() ? strip(row) : "");
+      why.empty() ? "" : fmt::format("{}<span class=\"why\">{}</span>", ran ? "<br>" : "", xml_escaped(why)), verdict,
+      verdict, ran && !row.judgement.values.empty() ? strip(row) : "");
 }
 
 std::string today() {
@@ -92,7 +92,8 @@ std::string measured_text(const ReproducedClaim& row) {
   const std::string unit = row.claim.unit.empty() ? "" : " " + row.claim.unit;
   const std::size_t seeds = row.judgement.seeds;
   if (median->low == median->high)
-    return fmt::format("{}{}, {}", report::number(median->value), unit, seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
+    return fmt::format("{}{}, {}", report::number(median->value), unit,
+                       seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
   return fmt::format("{}{} [{}, {}], {} seeds", report::number(median->value), unit, report::number(median->low),
                      report::number(median->high), seeds);
 }
@@ -100,24 +101,29 @@ std::string measured_text(const ReproducedClaim& row) {
 std::string reproduction_page(const Reproduction& r) {
   std::string body = style;
   body += fmt::format(
-      "<p class=\"summary\">{} claims: {} agree, {} better, {} differ, {} failed, {} missing. Volvox {}, {}; seeds {} to "
+      "<p class=\"summary\">{} claims: {} agree, {} better, {} differ, {} failed, {} missing. Volvox {}, {}; seeds {} "
+      "to "
       "{}.</p>\n",
       r.claims.size(), r.count(Verdict::agrees), r.count(Verdict::better), r.count(Verdict::differs),
       r.count(Verdict::failed), r.count(Verdict::missing), version, today(), r.first_seed, r.first_seed + r.seeds - 1);
   body +=
-      "<p>The rule: a claim with a number <b>agrees</b> if the interval of our median (95 %, distribution-free; of fewer "
-      "than six seeds their range) reaches into the paper's number plus or minus its tolerance; it is <b>better</b> beyond "
+      "<p>The rule: a claim with a number <b>agrees</b> if the interval of our median (95 %, distribution-free; of "
+      "fewer "
+      "than six seeds their range) reaches into the paper's number plus or minus its tolerance; it is <b>better</b> "
+      "beyond "
       "that on the side that is better, and <b>differs</b> otherwise. A claim in words agrees if every seed keeps its "
-      "bound. A claim <b>failed</b> if a seed measured nothing. In the plots: dots are seeds, the bar is the interval, the "
+      "bound. A claim <b>failed</b> if a seed measured nothing. In the plots: dots are seeds, the bar is the interval, "
+      "the "
       "line is the paper's number, green is where a value agrees.</p>\n";
   std::string paper;
   for (const ReproducedClaim& row : r.claims) {
     if (row.claim.paper != paper) {
       if (!paper.empty()) body += "</table>\n";
       paper = row.claim.paper;
-      body += fmt::format("<h2>{} {}</h2>\n<table><tr><th>place</th><th>the paper</th><th>agrees if</th><th>Volvox</th>"
-                          "<th>verdict</th><th>seeds</th></tr>\n",
-                          xml_escaped(paper), xml_escaped(row.claim.title));
+      body += fmt::format(
+          "<h2>{} {}</h2>\n<table><tr><th>place</th><th>the paper</th><th>agrees if</th><th>Volvox</th>"
+          "<th>verdict</th><th>seeds</th></tr>\n",
+          xml_escaped(paper), xml_escaped(row.claim.title));
     }
     body += html_row(row);
   }
@@ -130,12 +136,10 @@ std::string reproduction_csv(const Reproduction& r) {
   const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : std::string(); };
   for (const ReproducedClaim& row : r.claims) {
     const auto& median = row.judgement.median;
-    const auto part = [&](double report::Median::*which) {
-      return median ? number((*median).*which) : std::string();
-    };
-    csv.row(row.claim.paper, row.claim.place, row.claim.claim, number(row.claim.paper_value), part(&report::Median::value),
-            part(&report::Median::low), part(&report::Median::high), row.judgement.seeds, row.claim.unit,
-            name(row.judgement.verdict), row.command);
+    const auto part = [&](double report::Median::*which) { return median ? number((*median).*which) : std::string(); };
+    csv.row(row.claim.paper, row.claim.place, row.claim.claim, number(row.claim.paper_value),
+            part(&report::Median::value), part(&report::Median::low), part(&report::Median::high), row.judgement.seeds,
+            row.claim.unit, name(row.judgement.verdict), row.command);
   }
   return csv.text();
 }

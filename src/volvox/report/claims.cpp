@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/report/table.h"
 
 namespace volvox::report {
@@ -73,7 +74,7 @@ class ClaimReader {
     if (!from_[key].is_object()) fail(fmt::format("{} is an object, such as {{\"modules\": 5}}", key));
     else
       for (const auto& [name, value] : from_[key].items())
-        read[name] = value.is_string() ? value.get<std::string>() : value.dump();
+        read[name] = value.is_string() ? value.get<std::string>() : to_json_text(value);
     return read;
   }
   void check(const Claim& claim) {
