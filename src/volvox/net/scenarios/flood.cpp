@@ -156,7 +156,7 @@ Result<void> add_wires(Network& network, const FloodOptions& options) {
       if (place > 0) {
         const auto wire = network.add_wire(node, options_of_wire);
         if (!wire) return wire.error();
-        if (const auto plugged = network.plug(upward[(i - steps[axis]) * 3 + axis], *wire); !plugged) return plugged;
+        if (auto plugged = network.plug(upward[(i - steps[axis]) * 3 + axis], *wire); !plugged) return plugged;
       }
       if (place + 1 < side && i + steps[axis] < options.nodes) {
         const auto wire = network.add_wire(node, options_of_wire);
