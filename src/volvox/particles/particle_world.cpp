@@ -7,6 +7,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/available_memory.h"
+#include "volvox/particles/fluid_kernels.h"
 
 namespace volvox::particles {
 namespace {
@@ -315,18 +316,14 @@ void ParticleWorld::predict(float dt) {
   const Vector g{to_float(options_.gravity.x) * dt, to_float(options_.gravity.y) * dt,
                  to_float(options_.gravity.z) * dt};
   const float slowed = dt / (1 + to_float(options_.air_drag) * dt);
-  const auto advance = [&](const Point& from, const Point& velocity, float time, Point& at, Point& move) {
-    move = {(velocity.x + g.x) * time, (velocity.y + g.y) * time, (velocity.z + g.z) * time, velocity.w};
-    at = {from.x + move.x, from.y + move.y, from.z + move.z, from.w};
-  };
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i)
-      advance(fluid_.position[i], fluid_.velocity[i], dt, fluid_.at[i], fluid_.move[i]);
+      advance(fluid_.position[i], fluid_.velocity[i], g, dt, fluid_.at[i], fluid_.move[i]);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
       if (solid_.position[i].w != 0) {
-        advance(solid_.position[i], solid_.velocity[i], slowed, solid_.at[i], solid_.move[i]);
+        advance(solid_.position[i], solid_.velocity[i], g, slowed, solid_.at[i], solid_.move[i]);
       } else {
         solid_.at[i] = solid_.position[i];
         solid_.move[i] = {0, 0, 0, solid_.velocity[i].w};
@@ -366,18 +363,14 @@ void ParticleWorld::pull_threads(float dt) {
 
 void ParticleWorld::finish(float dt) {
   const float per_s = 1 / dt;
-  const auto land = [&](const Point& at, const Point& move, Point& position, Point& velocity) {
-    position = {at.x, at.y, at.z, position.w};
-    velocity = {move.x * per_s, move.y * per_s, move.z * per_s, velocity.w};
-  };
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i)
-      land(fluid_.at[i], fluid_.move[i], fluid_.position[i], fluid_.velocity[i]);
+      land(fluid_.at[i], fluid_.move[i], per_s, fluid_.position[i], fluid_.velocity[i]);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     touch_shapes(solid_, shapes_view(), to_float(options_.rolling_resistance), dt, begin, end);
     for (std::size_t i = begin; i < end; ++i)
-      land(solid_.at[i], solid_.move[i], solid_.position[i], solid_.velocity[i]);
+      land(solid_.at[i], solid_.move[i], per_s, solid_.position[i], solid_.velocity[i]);
   });
 }
 
