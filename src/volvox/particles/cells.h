@@ -48,7 +48,9 @@ VOLVOX_KERNEL std::uint32_t cell_of(const Cells& cells, const Point& p) {
   const auto along = [&](float x, int axis) {
     const float cell = (x - cells.low[axis]) * cells.scale[axis];
     const std::int32_t before = Cells::steps(axis), last = cells.count[axis] - 2 * before - 1;
-    return !(cell > 0) ? before : cell >= static_cast<float>(last) ? last + before : static_cast<std::int32_t>(cell) + before;
+    return !(cell > 0)                        ? before
+           : cell >= static_cast<float>(last) ? last + before
+                                              : static_cast<std::int32_t>(cell) + before;
   };
   return static_cast<std::uint32_t>((along(p.z, 2) * cells.count[1] + along(p.y, 1)) * cells.count[0] + along(p.x, 0));
 }

@@ -16,8 +16,10 @@ namespace {
 // time at most: what it lacks is the flat end of the kernel. Solids would be thrown apart by that: their lists end
 // before one has crossed half the skin.
 constexpr double time_of_list = 0.01;                        // s: two lists a tick of 1/60 s
-constexpr double fluid_skin = 0.05;                          // of the support
+constexpr double skin_of_fluid = 0.05;                       // of the support
 constexpr double skin_of_grains = 0.6, skin_of_cloth = 1.2;  // of the largest radius; cloth has few neighbours
+
+bool list_of_fluid_ends(double age, double dt) { return age + dt > time_of_list * (1 + 1e-6); }
 
 Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
 Point narrow_point(const Vec3& v, float w) { return {to_float(v.x), to_float(v.y), to_float(v.z), w}; }
@@ -38,6 +40,7 @@ void widen(std::span<const Point> points, Vec3& low, Vec3& high) {
 ParticleWorld::ParticleWorld(const WorldOptions& options) : options_(options), numbers_(numbers_of(options.fluid)) {
   fluid_.resize(0);
   solid_.resize(0);
+  if (options.device != nullptr) device_ = std::make_unique<DeviceSide>(options.device);
 }
 
 Result<std::unique_ptr<ParticleWorld>> ParticleWorld::create(const WorldOptions& options) {
@@ -76,11 +79,18 @@ Result<void> ParticleWorld::check_places(std::span<const Vec3> positions, const 
   return {};
 }
 
+// Somebody adds or takes particles.
+void ParticleWorld::begin_change() {
+  fetch();
+  if (device_ != nullptr) device_->loaded = false;
+  if (listed_) keep_touches();
+  listed_ = false;
+}
+
 Result<void> ParticleWorld::add_fluid(std::span<const Vec3> positions, const Vec3& velocity) {
   if (const auto room = check_memory(positions.size(), 600); !room.ok()) return room;
   if (const auto places = check_places(positions, velocity); !places.ok()) return places;
-  if (listed_) keep_touches();
-  listed_ = false;
+  begin_change();
   std::size_t i = fluid_.count;
   fluid_.resize(fluid_.count + positions.size());
   for (const Vec3& p : positions) {
@@ -125,8 +135,7 @@ Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Ve
   if (!(std::isfinite(desc.friction) && desc.friction >= 0)) return bad("friction", desc.friction, "give 0 or more");
   if (const auto room = check_memory(positions.size(), 800); !room.ok()) return room;
   if (const auto places = check_places(positions, velocity); !places.ok()) return places;
-  if (listed_) keep_touches();
-  listed_ = false;
+  begin_change();
   std::size_t i = solid_.count;
   solid_.resize(solid_.count + positions.size());
   const float radius = to_float(desc.radius);
@@ -173,20 +182,27 @@ Result<void> ParticleWorld::set_shape(ShapeIndex index, const Pose& pose, const 
   return {};
 }
 
-Result<void> ParticleWorld::step(double duration) {
+Result<ParticleWorld::Substeps> ParticleWorld::divide(double duration) const {
   if (!(std::isfinite(duration) && duration > 0)) return Error("a step must last for more than 0 s", "give it in s");
   const double longest = std::min({options_.max_substep, numbers_.longest_diffusion, numbers_.longest_ripple});
   if (duration / longest > 1e5)
     return Error(fmt::format("a step of {} s would take {:.0f} substeps", duration, duration / longest),
                  "use a smaller viscosity or surface tension, or a larger spacing");
-  const int substeps = truncated(std::ceil(duration / longest - 1e-9));
+  const int count = truncated(std::ceil(duration / longest - 1e-9));
   // Thin fluids, such as water at this scale, need it once a tick.
-  const int substeps_a_diffusion = numbers_.cohesion == 0 && duration <= numbers_.longest_diffusion ? substeps : 1;
-  const double dt = duration / substeps;
+  const int a_diffusion = numbers_.cohesion == 0 && duration <= numbers_.longest_diffusion ? count : 1;
+  return Substeps{count, a_diffusion, duration / count};
+}
+
+Result<void> ParticleWorld::step(double duration) {
+  const auto divided = divide(duration);
+  if (!divided.ok()) return divided.error();
+  const auto [substeps, substeps_a_diffusion, dt] = *divided;
   const float short_dt = to_float(dt);
   last_substep_ = dt;
   for (Wrench& impulse : impulses_) impulse = {};
   if (listed_) keep_touches();
+  if (device_ != nullptr && device_can()) return step_on_device(duration, *divided);
   if (auto done = drain(); !done.ok()) return done;
   for (int substep = 0, listed = 0; substep < substeps; ++substep) {
     if (substep == 0 || lists_end((substep - listed) * dt, dt)) {
@@ -206,9 +222,15 @@ Result<void> ParticleWorld::step(double duration) {
   return {};
 }
 
+int ParticleWorld::substeps_a_list(double dt) const {
+  int substeps = 1;
+  while (!list_of_fluid_ends(substeps * dt, dt)) ++substeps;
+  return substeps;
+}
+
 // Whether lists of this age, in s, do not hold for another substep.
 bool ParticleWorld::lists_end(double age, double dt) {
-  if (fluid_.count > 0 && age + dt > time_of_list * (1 + 1e-6)) return true;
+  if (fluid_.count > 0 && list_of_fluid_ends(age, dt)) return true;
   // How far a solid will have gone, against the mean of all: a heap that falls as one keeps its lists.
   const float next = to_float(dt);
   const Vector drift{to_float(drift_.x * (age + dt)), to_float(drift_.y * (age + dt)), to_float(drift_.z * (age + dt))};
@@ -225,6 +247,10 @@ bool ParticleWorld::lists_end(double age, double dt) {
   return std::any_of(strayed_.begin(), strayed_.end(), [&](float most) { return most > half * half; });
 }
 
+Result<void> ParticleWorld::not_a_number() const {
+  return Error("the position of a particle is no longer a number", "use shorter substeps (`max_substep`)");
+}
+
 // What is outside goes; the others keep their order.
 Result<void> ParticleWorld::drain() {
   std::vector<std::uint32_t> stay;
@@ -238,8 +264,7 @@ Result<void> ParticleWorld::drain() {
   const auto sound = [](std::span<const Point> points) {
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return finite(wide(p)); });
   };
-  if (!sound(fluid_positions()) || !sound(solid_positions()))
-    return Error("the position of a particle is no longer a number", "use shorter substeps (`max_substep`)");
+  if (!sound(fluid_positions()) || !sound(solid_positions())) return not_a_number();
   if (leave(fluid_positions())) fluid_.reorder(stay, options_.threads);
   if (leave(solid_positions())) {
     std::fill(solid_.index.begin(), solid_.index.end(), ~0u);
@@ -257,7 +282,7 @@ void ParticleWorld::sort_and_list() {
     low[axis] = clamp(low[axis], options_.low[axis], options_.high[axis]);
     high[axis] = clamp(high[axis], low[axis], options_.high[axis]);
   }
-  const float support = numbers_.support, skin = to_float(fluid_skin * support);
+  const float support = numbers_.support, skin = to_float(fluid_skin());
   const float near = 2 * largest_radius_ + solid_skin();
   float size = solid_.count > 0 ? near : 0;
   if (fluid_.count > 0) size = std::max(size, support + skin + (solid_.count > 0 ? largest_radius_ : 0));
@@ -273,6 +298,8 @@ void ParticleWorld::sort_and_list() {
   listed_ = true;
   ++lists_made_;
 }
+
+double ParticleWorld::fluid_skin() const { return skin_of_fluid * numbers_.support; }
 
 float ParticleWorld::solid_skin() const { return largest_radius_ * to_float(grains_ ? skin_of_grains : skin_of_cloth); }
 
@@ -297,7 +324,7 @@ void ParticleWorld::list_solids() {
     solid_of_fluid_ = fluid_of_solid_ = {};
     return;
   }
-  const float wet = numbers_.support * to_float(0.5 + fluid_skin);
+  const float wet = numbers_.support * to_float(0.5 + skin_of_fluid);
   solid_of_fluid_.find(cells_, sorted_fluid_, sorted_solid_, wet, nobody, threads);
   fluid_of_solid_.find(cells_, sorted_solid_, sorted_fluid_, wet, static_cast<std::uint32_t>(fluid_.count), threads);
 }

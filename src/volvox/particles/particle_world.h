@@ -18,6 +18,7 @@
 #include "volvox/base/math.h"
 #include "volvox/base/result.h"
 #include "volvox/base/thread_pool.h"
+#include "volvox/particles/device.h"
 #include "volvox/particles/fluid.h"
 #include "volvox/particles/neighbours.h"
 #include "volvox/particles/shapes.h"
@@ -35,6 +36,7 @@ struct WorldOptions {
   double rolling_resistance = 0;   // of grains: the torque that it takes to roll, over normal force and radius
   double air_drag = 0;             // of grains and cloth: the part of its velocity that one loses in a second
   ThreadPool* threads = nullptr;   // may be null
+  std::shared_ptr<const Device> device = nullptr;  // null: the processor. What it cannot do, the processor does
 };
 
 struct GrainDesc {
@@ -85,9 +87,9 @@ class ParticleWorld {
   Result<void> step(double duration);
 
   // In the order of memory, which changes.
-  std::span<const Point> fluid_positions() const { return {fluid_.position.data(), fluid_.count}; }
-  std::span<const Point> fluid_velocities() const { return {fluid_.velocity.data(), fluid_.count}; }
-  std::span<const std::uint32_t> fluid_ids() const { return fluid_.id; }
+  std::span<const Point> fluid_positions() const { return fetch(), std::span(fluid_.position.data(), fluid_.count); }
+  std::span<const Point> fluid_velocities() const { return fetch(), std::span(fluid_.velocity.data(), fluid_.count); }
+  std::span<const std::uint32_t> fluid_ids() const { return fetch(), fluid_.id; }
   std::span<const Point> solid_positions() const { return {solid_.position.data(), solid_.count}; }   // w: 1 / mass
   std::span<const Point> solid_velocities() const { return {solid_.velocity.data(), solid_.count}; }  // w: radius
   std::span<const Point> solid_spins() const { return {solid_.spin.data(), solid_.count}; }           // w: friction
@@ -105,6 +107,8 @@ class ParticleWorld {
   Vec3 momentum() const;                                    // of the particles, kg m/s
   double energy() const;                                    // kinetic and in gravity, of the particles, J
   std::size_t memory_bytes() const;
+  bool on_device() const { return device_ != nullptr; }
+  const std::string& device_note() const { return device_note_; }  // why it is not, if it was to be; or empty
 
   // Snapshot: the world must have been built by the same calls.
   void archive(Archive& ar);
@@ -119,6 +123,24 @@ class ParticleWorld {
     VOLVOX_CHECK(index < shapes_.size(), "no such shape");
     return index;
   }
+
+  struct Substeps {
+    int count, a_diffusion;
+    double dt;
+  };
+  Result<Substeps> divide(double duration) const;
+  int substeps_a_list(double dt) const;  // of the fluid
+  double fluid_skin() const;
+  Result<void> not_a_number() const;
+
+  void begin_change();
+  bool device_can();
+  Result<void> step_on_device(double duration, const Substeps& substeps);
+  DeviceSettings device_settings() const;
+  void fetch() const;  // what the device has
+  void take_back();
+  Result<void> make_again(const std::string& failure);
+  void leave_device(const std::string& why);
 
   // The phases of a substep, in their order.
   Result<void> drain();
@@ -167,6 +189,8 @@ class ParticleWorld {
   double last_substep_ = 0;  // s
   std::uint64_t lists_made_ = 0;
   bool listed_ = false;  // the lists are those of the particles as they lie in memory
+  std::unique_ptr<DeviceSide> device_;
+  std::string device_note_;
 };
 
 }  // namespace volvox::particles

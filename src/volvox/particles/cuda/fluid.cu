@@ -1,0 +1,278 @@
+#include "volvox/particles/cuda/fluid.cuh"
+
+#include "volvox/particles/fluid_kernels.h"
+
+namespace volvox::particles::cuda {
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr unsigned block = block_size;  // of the processor: shapes' parts are summed by it
+
+// The lanes of a particle, in the order of sum(Lanes): ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
+__device__ float sum_lanes(unsigned group, float value) {
+  value += __shfl_xor_sync(group, value, 4);
+  value += __shfl_xor_sync(group, value, 2);
+  return value + __shfl_xor_sync(group, value, 1);
+}
+
+// What a thread has of eight that share a particle.
+struct Lane {
+  std::uint32_t particle, lane;
+  unsigned group;  // the threads of the particle
+};
+__device__ Lane lane_of_thread() {
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+  return {thread / lanes, thread % lanes, 0xffu << (threadIdx.x % 32 / lanes * lanes)};
+}
+
+__device__ Density density_at(const FluidView& f, const SubstepView& s, const Point* points, const Lane& l) {
+  const Point p = points[l.particle];
+  const std::uint32_t* list = f.list + std::size_t{l.particle} * f.stride;
+  const std::uint32_t count = f.list_count[l.particle];
+  DensitySums<float> sums = {};
+#pragma unroll 4
+  for (std::uint32_t k = l.lane; k < count; k += lanes) {
+    const Point o = points[list[k]];
+    add_neighbour<float>(f.numbers, p.x - o.x, p.y - o.y, p.z - o.z, sums);
+  }
+  sums = {sum_lanes(l.group, sums.value), sum_lanes(l.group, sums.slopes), sum_lanes(l.group, sums.x),
+          sum_lanes(l.group, sums.y), sum_lanes(l.group, sums.z)};
+  Density d = density_of(f.numbers, sums);
+  const float reach = wall_reach * f.numbers.support;
+  if (l.lane == 0) {
+    for (std::uint32_t k = 0; k < s.shape_count; ++k) {
+      const ShapeView& shape = s.shapes[k];
+      if (may_be_near(shape, p.x, p.y, p.z, reach))
+        d.add(simple_covered(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
+    }
+  }
+  return d;
+}
+
+__global__ void __launch_bounds__(threads) find_multipliers(FluidView f, SubstepView s) {
+  const Lane l = lane_of_thread();
+  if (l.particle >= f.control->fluids) return;
+  const Density d = density_at(f, s, f.at, l);
+  if (l.lane != 0) return;
+  const Point p = f.at[l.particle];
+  f.seen[l.particle] = {p.x, p.y, p.z, multiplier_of(f.numbers, d)};
+}
+
+__global__ void __launch_bounds__(threads) densities_now(FluidView f, SubstepView s, float* out) {
+  const Lane l = lane_of_thread();
+  if (l.particle >= f.control->fluids) return;
+  const Density d = density_at(f, s, f.position, l);
+  if (l.lane == 0) out[l.particle] = d.density;
+}
+
+__global__ void __launch_bounds__(threads) find_moves(FluidView f) {
+  const Lane l = lane_of_thread();
+  if (l.particle >= f.control->fluids) return;
+  const Point p = f.seen[l.particle];
+  const std::uint32_t* list = f.list + std::size_t{l.particle} * f.stride;
+  const std::uint32_t count = f.list_count[l.particle];
+  MoveSums<float> sums = {};
+#pragma unroll 4
+  for (std::uint32_t k = l.lane; k < count; k += lanes) {
+    const Point o = f.seen[list[k]];
+    add_neighbour<float>(f.numbers, p.x - o.x, p.y - o.y, p.z - o.z, o.w + p.w, sums);
+  }
+  const float x = sum_lanes(l.group, sums.x), y = sum_lanes(l.group, sums.y), z = sum_lanes(l.group, sums.z);
+  if (l.lane == 0) f.scratch[l.particle] = {x, y, z, 0};
+}
+
+__global__ void __launch_bounds__(threads) diffuse_lanes(FluidView f, float viscous, float cohesion) {
+  const Lane l = lane_of_thread();
+  if (l.particle >= f.control->fluids) return;
+  const Point p = f.position[l.particle], v = f.velocity[l.particle];
+  const std::uint32_t* list = f.list + std::size_t{l.particle} * f.stride;
+  const std::uint32_t count = f.list_count[l.particle];
+  MoveSums<float> sums = {};
+#pragma unroll 4
+  for (std::uint32_t k = l.lane; k < count; k += lanes) {
+    const Point o = f.position[list[k]], u = f.velocity[list[k]];
+    add_neighbour<float>(f.numbers, viscous, cohesion, o.x - p.x, o.y - p.y, o.z - p.z, u.x - v.x, u.y - v.y,
+                         u.z - v.z, sums);
+  }
+  const float x = sum_lanes(l.group, sums.x), y = sum_lanes(l.group, sums.y), z = sum_lanes(l.group, sums.z);
+  if (l.lane == 0) f.scratch[l.particle] = {v.x + x, v.y + y, v.z + z, 0};
+}
+
+// The box around the points of a block, as find_near has it.
+struct BlockBox {
+  Vector low, high;
+};
+__device__ BlockBox box_of_block(const Point& p, bool active) {
+  __shared__ float box[6][block / 32];
+  float bounds[6] = {p.x, p.y, p.z, p.x, p.y, p.z};
+  for (int k = 0; k < 6; ++k) {
+    if (!active) bounds[k] = k < 3 ? INFINITY : -INFINITY;
+    for (int offset = 16; offset > 0; offset /= 2) {
+      const float other = __shfl_xor_sync(~0u, bounds[k], offset);
+      bounds[k] = k < 3 ? smaller(bounds[k], other) : larger(bounds[k], other);
+    }
+    if (threadIdx.x % 32 == 0) box[k][threadIdx.x / 32] = bounds[k];
+  }
+  __syncthreads();
+  for (int k = 0; k < 6; ++k) {
+    bounds[k] = box[k][0];
+    for (unsigned w = 1; w < block / 32; ++w)
+      bounds[k] = k < 3 ? smaller(bounds[k], box[k][w]) : larger(bounds[k], box[k][w]);
+  }
+  return {{bounds[0], bounds[1], bounds[2]}, {bounds[3], bounds[4], bounds[5]}};
+}
+
+// Adds what the particles of a block give a shape, in their order, as one thread of the processor does. All threads of
+// the block call it; `gives`: this one has something.
+__device__ void give_in_order(ShapePart& part, const ShapeView& shape, const Vector& point, const Vector& got,
+                              bool gives) {
+  __shared__ double given[6][block];
+  __shared__ unsigned warps[block / 32];
+  const unsigned givers = __ballot_sync(~0u, gives);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = givers;
+  if (gives) {
+    ShapePart own;
+    give(own, shape, point, got);
+    for (int k = 0; k < 3; ++k) given[k][threadIdx.x] = own.push[k], given[3 + k][threadIdx.x] = own.turn[k];
+  }
+  __syncthreads();
+  if (threadIdx.x < 6) {
+    double& to = threadIdx.x < 3 ? part.push[threadIdx.x] : part.turn[threadIdx.x - 3];
+    double sum = to;
+    for (unsigned w = 0; w < block / 32; ++w)
+      for (unsigned left = warps[w]; left != 0; left &= left - 1) sum += given[threadIdx.x][w * 32 + __ffs(left) - 1];
+    to = sum;
+  }
+  __syncthreads();
+}
+
+__device__ void predict_one(const FluidView& f, const SubstepView& s, std::uint32_t i, const Point& position,
+                            const Point& velocity) {
+  Point at, move;
+  advance(position, velocity, s.gravity, s.dt, at, move);
+  f.at[i] = at;
+  f.move[i] = move;
+}
+
+__global__ void predict_all(FluidView f, SubstepView s) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < f.control->fluids) predict_one(f, s, i, f.position[i], f.velocity[i]);
+}
+
+__global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepView s, float viscous) {
+  const std::uint32_t i = blockIdx.x * block + threadIdx.x;
+  const bool active = i < f.control->fluids;
+  const FluidNumbers& n = f.numbers;
+  const Point position = active ? f.position[i] : Point{}, before = active ? f.velocity[i] : Point{};
+  Point out = active ? f.scratch[i] : Point{};
+  if (s.shape_count > 0 && n.viscous != 0) {
+    const BlockBox box = box_of_block(position, active);
+    const float reach = wall_reach * n.support;
+    const Vector p = xyz(position);
+    for (std::uint32_t k = 0; k < s.shape_count; ++k) {
+      const ShapeView& shape = s.shapes[k];
+      if (!may_be_near(shape, box.low, box.high, reach)) continue;
+      bool gives = active && may_be_near(shape, p.x, p.y, p.z, reach);
+      Vector change;
+      if (gives) {
+        const float part = simple_covered(shape, p, n.support).part;
+        gives = part > 0;
+        if (gives) {
+          change = (velocity_at(shape, p) - xyz(before)) * held_by_wall(n, viscous, part);
+          out.x += change.x, out.y += change.y, out.z += change.z;
+        }
+      }
+      if (__syncthreads_or(gives) == 0) continue;
+      give_in_order(s.parts[blockIdx.x * s.shape_count + k], shape, p, change * (n.mass * s.dt), gives);
+    }
+  }
+  if (!active) return;
+  f.velocity[i] = out;
+  predict_one(f, s, i, position, out);
+}
+
+__global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then then) {
+  const std::uint32_t i = blockIdx.x * block + threadIdx.x;
+  const bool active = i < f.control->fluids;
+  const FluidNumbers& n = f.numbers;
+  const Point seen = active ? f.seen[i] : Point{};
+  Vector moved = active ? xyz(f.scratch[i]) * n.slope : Vector{};
+  if (s.shape_count > 0) {
+    const BlockBox box = box_of_block(seen, active);
+    const float reach = wall_reach * n.support;
+    const Vector p = xyz(seen);
+    // The first time shapes take part in the correction; the second nothing goes into them.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::uint32_t k = 0; k < s.shape_count; ++k) {
+        const ShapeView& shape = s.shapes[k];
+        if (!may_be_near(shape, box.low, box.high, reach)) continue;
+        bool gives = active && may_be_near(shape, p.x, p.y, p.z, reach);
+        Vector got;
+        if (gives && pass == 0) {
+          gives = seen.w > 0;
+          if (gives) got = simple_covered(shape, p, n.support).gradient * -seen.w;
+        } else if (gives) {
+          const Distance d = simple_distance(shape, p + moved);
+          gives = d.distance < n.floor;
+          if (gives) got = d.normal * (n.floor - d.distance);
+        }
+        if (gives) moved = moved + got;
+        if (__syncthreads_or(gives) == 0) continue;
+        give_in_order(s.parts[blockIdx.x * s.shape_count + k], shape, p, got * n.mass, gives);
+      }
+    }
+  }
+  if (!active) return;
+  const Point at{seen.x + moved.x, seen.y + moved.y, seen.z + moved.z, 0};
+  Point move = f.move[i];
+  move.x += moved.x, move.y += moved.y, move.z += moved.z;
+  Point position, velocity;  // w of the fluid's is 0
+  land(at, move, 1 / s.dt, position, velocity);
+  f.position[i] = position;
+  f.velocity[i] = velocity;
+  if (then == Then::predict) predict_one(f, s, i, position, velocity);
+}
+
+__global__ void sum_blocks(const ShapePart* parts, ShapePart* sums, std::uint32_t most_blocks, std::uint32_t shapes,
+                           const Control* control) {
+  const std::uint32_t substep = blockIdx.x, shape = blockIdx.y, k = threadIdx.x;
+  const std::uint32_t blocks = (control->fluids + block - 1) / block;
+  const double* from = &parts[(std::size_t{substep} * most_blocks) * shapes + shape].push[0] + k;
+  const std::size_t step = sizeof(ShapePart) / sizeof(double) * shapes;
+  double sum = 0;
+#pragma unroll 16
+  for (std::uint32_t b = 0; b < blocks; ++b) sum += from[b * step];
+  (&sums[substep * shapes + shape].push[0])[k] = sum;
+}
+
+}  // namespace
+
+void predict(const FluidView& fluid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
+  predict_all<<<blocks_for(room, threads), threads, 0, stream>>>(fluid, substep);
+}
+
+void diffuse(const FluidView& fluid, const SubstepView& substep, float duration, std::size_t room,
+             cudaStream_t stream) {
+  const FluidNumbers& n = fluid.numbers;
+  const auto viscous = static_cast<float>(n.viscous * duration), cohesion = static_cast<float>(n.cohesion * duration);
+  diffuse_lanes<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, viscous, cohesion);
+  diffuse_at_shapes<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, viscous);
+}
+
+void correct(const FluidView& fluid, const SubstepView& substep, Then then, std::size_t room, cudaStream_t stream) {
+  find_multipliers<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep);
+  find_moves<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid);
+  finish<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, then);
+}
+
+void find_densities(const FluidView& fluid, const SubstepView& substep, float* out, std::size_t room,
+                    cudaStream_t stream) {
+  densities_now<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep, out);
+}
+
+void sum_parts(const ShapePart* parts, ShapePart* sums, std::uint32_t blocks, std::uint32_t shapes,
+               std::uint32_t substeps, const Control* control, cudaStream_t stream) {
+  if (shapes > 0) sum_blocks<<<dim3(substeps, shapes), 6, 0, stream>>>(parts, sums, blocks, shapes, control);
+}
+
+}  // namespace volvox::particles::cuda
