@@ -7,7 +7,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/available_memory.h"
-#include "volvox/particles/fluid_kernels.h"
+#include "volvox/particles/solid_kernels.h"
 
 namespace volvox::particles {
 namespace {
@@ -231,20 +231,15 @@ int ParticleWorld::substeps_a_list(double dt) const {
 // Whether lists of this age, in s, do not hold for another substep.
 bool ParticleWorld::lists_end(double age, double dt) {
   if (fluid_.count > 0 && list_of_fluid_ends(age, dt)) return true;
-  // How far a solid will have gone, against the mean of all: a heap that falls as one keeps its lists.
-  const float next = to_float(dt);
-  const Vector drift{to_float(drift_.x * (age + dt)), to_float(drift_.y * (age + dt)), to_float(drift_.z * (age + dt))};
-  strayed_.assign(blocks_of(solid_.count), 0);
-  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t block) {
-    float most = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const Vector way = xyz(solid_.position[i]) - listed_at_[i] + xyz(solid_.velocity[i]) * next - drift;
-      most = larger(most, dot(way, way));
-    }
-    strayed_[block] = most;
+  const float next = to_float(dt), until = to_float(age + dt);
+  std::atomic<bool> one{false};  // whoever finds it
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    bool any = false;
+    for (std::size_t i = begin; i < end; ++i)
+      any |= strays(solid_.position[i], solid_.velocity[i], listed_at_[i], drift_, skins_[i], until, next);
+    if (any) one = true;
   });
-  const float half = 0.5f * solid_skin();
-  return std::any_of(strayed_.begin(), strayed_.end(), [&](float most) { return most > half * half; });
+  return one;
 }
 
 Result<void> ParticleWorld::not_a_number() const {
@@ -303,27 +298,39 @@ double ParticleWorld::fluid_skin() const { return skin_of_fluid * numbers_.suppo
 
 float ParticleWorld::solid_skin() const { return largest_radius_ * to_float(grains_ ? skin_of_grains : skin_of_cloth); }
 
+SkinRule ParticleWorld::skin_rule() const { return {0.5f * solid_skin(), 0.5f * solid_skin(), 0}; }
+
+// The mean velocity of solids.
+void ParticleWorld::find_drift() {
+  std::int64_t x = 0, y = 0, z = 0;
+  for (const Point& v : solid_velocities()) x += drift_units(v.x), y += drift_units(v.y), z += drift_units(v.z);
+  drift_ = {drift_of(x, solid_.count), drift_of(y, solid_.count), drift_of(z, solid_.count)};
+}
+
 void ParticleWorld::list_solids() {
   ThreadPool* threads = options_.threads;
   sorted_solid_.sort(cells_, solid_positions(), threads);
   solid_.reorder(sorted_solid_.order, threads);
-  std::vector<float> radius(solid_.count);
+  find_drift();
+  const SkinRule rule = skin_rule();
+  std::vector<float> reach(solid_.count);
   listed_at_.resize(solid_.count);
-  drift_ = {};
+  skins_.resize(solid_.count);
   for (std::size_t i = 0; i < solid_.count; ++i) {
-    radius[i] = solid_.velocity[i].w;
     listed_at_[i] = xyz(solid_.position[i]);
-    drift_ += wide(solid_.velocity[i]) / real(solid_.count);
+    skins_[i] = skin_of(rule, solid_.velocity[i], drift_);
+    reach[i] = solid_.velocity[i].w + skins_[i];
   }
-  sorted_solid_.fill(solid_positions(), radius, threads);
+  sorted_solid_.fill(solid_positions(), reach, threads);
   const auto nobody = static_cast<std::uint32_t>(solid_.count);
-  solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, solid_skin(), nobody, threads);
+  solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, 0, nobody, threads);
   restore_touches();
   for (ThreadGroup& group : groups_) find_points(group, solid_);
   if (fluid_.count == 0) {
     solid_of_fluid_ = fluid_of_solid_ = {};
     return;
   }
+  for (std::size_t i = 0; i < solid_.count; ++i) sorted_solid_.reach[i] = solid_.velocity[i].w;
   const float wet = numbers_.support * to_float(0.5 + skin_of_fluid);
   solid_of_fluid_.find(cells_, sorted_fluid_, sorted_solid_, wet, nobody, threads);
   fluid_of_solid_.find(cells_, sorted_solid_, sorted_fluid_, wet, static_cast<std::uint32_t>(fluid_.count), threads);
@@ -348,14 +355,8 @@ void ParticleWorld::predict(float dt) {
       advance(fluid_.position[i], fluid_.velocity[i], g, dt, fluid_.at[i], fluid_.move[i]);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (solid_.position[i].w != 0) {
-        advance(solid_.position[i], solid_.velocity[i], g, slowed, solid_.at[i], solid_.move[i]);
-      } else {
-        solid_.at[i] = solid_.position[i];
-        solid_.move[i] = {0, 0, 0, solid_.velocity[i].w};
-      }
-    }
+    for (std::size_t i = begin; i < end; ++i)
+      advance_solid(solid_.position[i], solid_.velocity[i], g, slowed, solid_.at[i], solid_.move[i]);
   });
 }
 

@@ -160,6 +160,8 @@ class ParticleWorld {
   void archive_solids(Archive& ar);
   void list_solids();
   float solid_skin() const;
+  SkinRule skin_rule() const;
+  void find_drift();
   bool lists_end(double age, double dt);
   void keep_touches();
   void restore_touches();
@@ -180,9 +182,9 @@ class ParticleWorld {
   SortedPoints sorted_fluid_, sorted_solid_;
   Neighbours fluid_of_fluid_, solid_of_fluid_, fluid_of_solid_, solid_of_solid_;
   std::vector<Vector> listed_at_;  // where solids were when the lists were made, and how fast their mean was
-  Vec3 drift_;
-  std::vector<float> strayed_;  // by block
-  Touches touches_;             // by entry of solid_of_solid_
+  Vector drift_;
+  std::vector<float> skins_;  // how far each may stray before the lists end, m
+  Touches touches_;           // by entry of solid_of_solid_
   std::vector<ShapeView> views_;
   std::vector<ShapePart> partial_;  // by block and shape
   std::vector<Point> points_;

@@ -49,7 +49,7 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
   return d;
 }
 
-__global__ void __launch_bounds__(threads) find_multipliers(FluidView f, SubstepView s) {
+__global__ void __launch_bounds__(threads, 8) find_multipliers(FluidView f, SubstepView s) {
   const Lane l = lane_of_thread();
   if (l.particle >= f.control->fluids) return;
   const Density d = density_at(f, s, f.at, l);
@@ -126,21 +126,22 @@ __device__ BlockBox box_of_block(const Point& p, bool active) {
 // the block call it; `gives`: this one has something.
 __device__ void give_in_order(ShapePart& part, const ShapeView& shape, const Vector& point, const Vector& got,
                               bool gives) {
-  __shared__ double given[6][block];
+  __shared__ double given[6][block + 1];  // the six threads that sum read other banks
   __shared__ unsigned warps[block / 32];
   const unsigned givers = __ballot_sync(~0u, gives);
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = givers;
-  if (gives) {
-    ShapePart own;
-    give(own, shape, point, got);
-    for (int k = 0; k < 3; ++k) given[k][threadIdx.x] = own.push[k], given[3 + k][threadIdx.x] = own.turn[k];
-  }
+  ShapePart own;  // zeros change no sum
+  if (gives) give(own, shape, point, got);
+  for (int k = 0; k < 3; ++k) given[k][threadIdx.x] = own.push[k], given[3 + k][threadIdx.x] = own.turn[k];
   __syncthreads();
   if (threadIdx.x < 6) {
     double& to = threadIdx.x < 3 ? part.push[threadIdx.x] : part.turn[threadIdx.x - 3];
     double sum = to;
-    for (unsigned w = 0; w < block / 32; ++w)
-      for (unsigned left = warps[w]; left != 0; left &= left - 1) sum += given[threadIdx.x][w * 32 + __ffs(left) - 1];
+    for (unsigned w = 0; w < block / 32; ++w) {
+      if (warps[w] == 0) continue;
+#pragma unroll
+      for (unsigned k = 0; k < 32; ++k) sum += given[threadIdx.x][w * 32 + k];
+    }
     to = sum;
   }
   __syncthreads();
@@ -233,16 +234,32 @@ __global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then
   if (then == Then::predict) predict_one(f, s, i, position, velocity);
 }
 
-__global__ void sum_blocks(const ShapePart* parts, ShapePart* sums, std::uint32_t most_blocks, std::uint32_t shapes,
-                           const Control* control) {
-  const std::uint32_t substep = blockIdx.x, shape = blockIdx.y, k = threadIdx.x;
+// Tiles of parts come to shared memory, and six threads add them in their order.
+constexpr unsigned tile = 512;
+__global__ void __launch_bounds__(threads) sum_blocks(const ShapePart* parts, ShapePart* sums, std::uint32_t most_blocks,
+                                                      std::uint32_t shapes, const Control* control) {
+  constexpr unsigned numbers = sizeof(ShapePart) / sizeof(double);
+  __shared__ double some[numbers][tile + 1];
+  const std::uint32_t substep = blockIdx.x, shape = blockIdx.y;
   const std::uint32_t blocks = (control->fluids + block - 1) / block;
-  const double* from = &parts[(std::size_t{substep} * most_blocks) * shapes + shape].push[0] + k;
-  const std::size_t step = sizeof(ShapePart) / sizeof(double) * shapes;
+  const ShapePart* from = parts + std::size_t{substep} * most_blocks * shapes + shape;
   double sum = 0;
-#pragma unroll 16
-  for (std::uint32_t b = 0; b < blocks; ++b) sum += from[b * step];
-  (&sums[substep * shapes + shape].push[0])[k] = sum;
+  for (std::uint32_t first = 0; first < blocks; first += tile) {
+    const std::uint32_t count = min(tile, blocks - first);
+    double any = 0;
+    for (std::uint32_t k = threadIdx.x; k < tile * numbers; k += threads) {
+      const std::uint32_t part = k / numbers, number = k % numbers;
+      const double value = part < count ? reinterpret_cast<const double*>(from + std::size_t{first + part} * shapes)[number] : 0;
+      some[number][part] = value;
+      any = value != 0 ? 1 : any;
+    }
+    if (__syncthreads_or(any != 0) != 0 && threadIdx.x < numbers) {
+#pragma unroll 32
+      for (unsigned k = 0; k < tile; ++k) sum += some[threadIdx.x][k];
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x < numbers) reinterpret_cast<double*>(sums + substep * shapes + shape)[threadIdx.x] = sum;
 }
 
 }  // namespace
@@ -272,7 +289,7 @@ void find_densities(const FluidView& fluid, const SubstepView& substep, float* o
 
 void sum_parts(const ShapePart* parts, ShapePart* sums, std::uint32_t blocks, std::uint32_t shapes,
                std::uint32_t substeps, const Control* control, cudaStream_t stream) {
-  if (shapes > 0) sum_blocks<<<dim3(substeps, shapes), 6, 0, stream>>>(parts, sums, blocks, shapes, control);
+  if (shapes > 0) sum_blocks<<<dim3(substeps, shapes), threads, 0, stream>>>(parts, sums, blocks, shapes, control);
 }
 
 }  // namespace volvox::particles::cuda
