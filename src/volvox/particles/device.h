@@ -8,6 +8,7 @@
 #include "volvox/base/platform/shared_library.h"
 #include "volvox/base/result.h"
 #include "volvox/particles/device_api.h"
+#include "volvox/particles/threads.h"
 
 namespace volvox::particles {
 
@@ -37,29 +38,31 @@ class DeviceSide {
   DeviceSide(const DeviceSide&) = delete;
   DeviceSide& operator=(const DeviceSide&) = delete;
 
-  Result<void> load(const DeviceSettings& settings, FluidArrays& fluid);
+  Result<void> load(const DeviceSettings& settings, FluidArrays& fluid, SolidArrays& solid,
+                    std::span<ThreadGroup> groups);
   // lists_full: nothing is lost but the state on the device, which must be loaded again.
   Result<DeviceAnswer> step(const DeviceSubsteps& substeps, DeviceOutcome& outcome);
-  Result<void> save(FluidArrays& fluid);  // the arrays must have the size of the last outcome
+  Result<void> save(FluidArrays& fluid, SolidArrays& solid, std::span<ThreadGroup> groups);
   Result<void> densities(std::vector<float>& out);
 
-  bool loaded = false;     // it has the state
-  bool newer = false;      // than the arrays of the world
-  std::size_t fluids = 0;  // left
-  std::uint64_t drained_at_load = 0;
+  bool loaded = false;                 // it has the state
+  bool newer = false;                  // than the arrays of the world
+  std::size_t fluids = 0, solids = 0;  // left
+  std::uint64_t drained_at_load = 0, torn_at_load = 0;
   // The ticks since the world's own arrays had the state. If the device fails, they are made again.
   struct Tick {
     double duration;
     std::vector<ShapeDesc> shapes;
   };
   std::vector<Tick> since;
-  std::uint64_t drained_since = 0;  // before them
+  std::uint64_t drained_since = 0, torn_since = 0;  // before them
 
  private:
   Error failure(const char* message) const;
 
   std::shared_ptr<const Device> device_;
   DeviceWorld* world_ = nullptr;
+  std::size_t touch_room_ = 0;
 };
 
 }  // namespace volvox::particles

@@ -13,11 +13,8 @@ constexpr std::size_t ticks_to_make_again = 64;  // at most, when a GPU fails
 }  // namespace
 
 bool ParticleWorld::device_can() {
-  const char* lacks = nullptr;
-  if (solid_.count > 0) lacks = "grains and cloth";
   if (std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeDesc& s) { return s.kind > ShapeKind::capsule; }))
-    lacks = "such shapes";
-  if (lacks != nullptr) leave_device(std::string("the GPU has no ") + lacks + " yet: the processor goes on");
+    leave_device("the GPU has no such shapes yet: the processor goes on");
   return device_ != nullptr;
 }
 
@@ -35,23 +32,19 @@ void ParticleWorld::fetch() const {
 }
 
 void ParticleWorld::take_back() {
-  FluidArrays now;
-  now.resize(device_->fluids);
-  if (const auto saved = device_->save(now); !saved.ok()) {
+  if (const auto saved = device_->save(fluid_, solid_, groups_); !saved.ok()) {
     (void)make_again(saved.error().text());  // positions that are no numbers are an error of the next step
     return;
   }
-  now.next_id = fluid_.next_id;
-  fluid_ = std::move(now);
   device_->newer = false;
   device_->since.clear();
-  device_->drained_since = drained_;
+  device_->drained_since = drained_, device_->torn_since = torn_;
 }
 
 // Goes back to what the arrays have, and on from there: on the device, if it may, or on the processor.
 Result<void> ParticleWorld::make_again(const std::string& failure) {
   const std::vector<DeviceSide::Tick> ticks = std::move(device_->since);
-  drained_ = device_->drained_since;
+  drained_ = device_->drained_since, torn_ = device_->torn_since;
   device_->since.clear();
   device_->loaded = device_->newer = false;
   if (!failure.empty()) {
@@ -73,21 +66,31 @@ DeviceSettings ParticleWorld::device_settings() const {
     settings.low[axis] = options_.low[axis];
     settings.high[axis] = options_.high[axis];
   }
-  settings.fluid_skin = fluid_skin();
+  settings.fluid_skin = to_float(fluid_skin());
+  settings.cells_of_fluid = cell_size(true, false), settings.cells_of_solids = cell_size(false, true);
+  settings.cells_of_both = cell_size(true, true);
+  settings.wet = wet_reach();
+  settings.skins = skin_rule();
+  settings.air_drag = to_float(options_.air_drag), settings.rolling = to_float(options_.rolling_resistance);
   return settings;
+}
+
+bool ParticleWorld::prepare() {
+  if (device_ == nullptr || !device_can()) return false;
+  DeviceSide& side = *device_;
+  if (side.loaded) return true;
+  side.since.clear();
+  side.drained_at_load = side.drained_since = drained_;
+  side.torn_at_load = side.torn_since = torn_;
+  const auto loaded = side.load(device_settings(), fluid_, solid_, groups_);
+  if (!loaded.ok()) leave_device(loaded.error().text());
+  return loaded.ok();
 }
 
 Result<void> ParticleWorld::step_on_device(double duration, const Substeps& substeps) {
   DeviceSide& side = *device_;
   if (side.since.size() >= ticks_to_make_again) fetch();
-  if (!side.loaded) {
-    side.since.clear();
-    side.drained_at_load = side.drained_since = drained_;
-    if (const auto loaded = side.load(device_settings(), fluid_); !loaded.ok()) {
-      leave_device(loaded.error().text());
-      return step(duration);
-    }
-  }
+  if (!prepare()) return step(duration);
   side.since.push_back({duration, shapes_});
   listed_ = false;
   // Shapes that nothing pushes are known ahead: the device makes the whole tick.
@@ -113,7 +116,7 @@ Result<void> ParticleWorld::step_on_device(double duration, const Substeps& subs
     if (!answer.ok()) return make_again(answer.error().text());
     if (*answer == DeviceAnswer::lists_full) return make_again("");
     side.newer = true;
-    drained_ = side.drained_at_load + outcome.drained;
+    drained_ = side.drained_at_load + outcome.drained, torn_ = side.torn_at_load + outcome.torn;
     lists_made_ = outcome.lists_made;
     if (!outcome.finite) return not_a_number();
     for (int k = 0; k < at_once; ++k) {

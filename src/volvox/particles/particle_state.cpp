@@ -125,6 +125,7 @@ std::vector<double> ParticleWorld::pressures() const {
 }
 
 Vec3 ParticleWorld::momentum() const {
+  fetch();
   Vec3 total;
   for (const Point& v : fluid_velocities()) total += wide(v) * numbers_.mass;
   for (std::size_t i = 0; i < solid_.count; ++i)

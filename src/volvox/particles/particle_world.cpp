@@ -79,10 +79,15 @@ Result<void> ParticleWorld::check_places(std::span<const Vec3> positions, const 
   return {};
 }
 
-// Somebody adds or takes particles.
-void ParticleWorld::begin_change() {
+// The device's state will be an old one.
+void ParticleWorld::change_on_host() {
   fetch();
   if (device_ != nullptr) device_->loaded = false;
+}
+
+// Somebody adds or takes particles.
+void ParticleWorld::begin_change() {
+  change_on_host();
   if (listed_) keep_touches();
   listed_ = false;
 }
@@ -154,6 +159,7 @@ Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Ve
 
 void ParticleWorld::pin(std::uint32_t solid) {
   VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
+  change_on_host();
   if (solid_.index[solid] == ~0u) return;
   const std::size_t i = solid_.index[solid];
   solid_.position[i].w = 0;
@@ -162,6 +168,7 @@ void ParticleWorld::pin(std::uint32_t solid) {
 
 void ParticleWorld::place(std::uint32_t solid, const Vec3& position) {
   VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
+  change_on_host();
   const std::uint32_t i = solid_.index[solid];
   if (i != ~0u && solid_.position[i].w == 0) solid_.position[i] = narrow_point(position, 0);
 }
@@ -278,10 +285,8 @@ void ParticleWorld::sort_and_list() {
     high[axis] = clamp(high[axis], low[axis], options_.high[axis]);
   }
   const float support = numbers_.support, skin = to_float(fluid_skin());
-  const float near = 2 * largest_radius_ + solid_skin();
-  float size = solid_.count > 0 ? near : 0;
-  if (fluid_.count > 0) size = std::max(size, support + skin + (solid_.count > 0 ? largest_radius_ : 0));
-  cells_ = Cells::over(low, high, std::max(size, 1e-5f) * 1.0001, fluid_.count + solid_.count);
+  const double size = cell_size(fluid_.count > 0, solid_.count > 0);
+  cells_ = Cells::over(low, high, size, fluid_.count + solid_.count);
 
   ThreadPool* threads = options_.threads;
   sorted_fluid_.sort(cells_, fluid_positions(), threads);
@@ -290,9 +295,19 @@ void ParticleWorld::sort_and_list() {
   sorted_fluid_.fill(fluid_positions(), reach, threads);
   fluid_of_fluid_.find(cells_, sorted_fluid_, sorted_fluid_, skin, static_cast<std::uint32_t>(fluid_.count), threads);
   if (solid_.count > 0) list_solids();
+  else solid_of_fluid_ = fluid_of_solid_ = solid_of_solid_ = {};
   listed_ = true;
   ++lists_made_;
 }
+
+double ParticleWorld::cell_size(bool fluid, bool solids) const {
+  float size = solids ? 2 * largest_radius_ + 2 * skin_rule().most : 0;
+  if (fluid) size = std::max(size, numbers_.support + to_float(fluid_skin()) + (solids ? largest_radius_ : 0));
+  return std::max(size, 1e-5f) * 1.0001;
+}
+
+// How far fluid and solids see each other, besides half a support and a radius.
+float ParticleWorld::wet_reach() const { return numbers_.support * to_float(0.5 + skin_of_fluid); }
 
 double ParticleWorld::fluid_skin() const { return skin_of_fluid * numbers_.support; }
 
@@ -331,7 +346,7 @@ void ParticleWorld::list_solids() {
     return;
   }
   for (std::size_t i = 0; i < solid_.count; ++i) sorted_solid_.reach[i] = solid_.velocity[i].w;
-  const float wet = numbers_.support * to_float(0.5 + skin_of_fluid);
+  const float wet = wet_reach();
   solid_of_fluid_.find(cells_, sorted_fluid_, sorted_solid_, wet, nobody, threads);
   fluid_of_solid_.find(cells_, sorted_solid_, sorted_fluid_, wet, static_cast<std::uint32_t>(fluid_.count), threads);
 }

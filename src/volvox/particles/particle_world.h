@@ -83,6 +83,8 @@ class ParticleWorld {
   // What the particles gave a shape in the last step: impulse (N s) and its moment about the middle (N m s).
   const Wrench& impulse(ShapeIndex index) const { return impulses_[checked(index)]; }
 
+  // Brings the state to the device, if there is one, so that the first step need not. Whether there is.
+  bool prepare();
   // One tick of `duration` seconds. Error: a position is no longer a number; the world is then of no use.
   Result<void> step(double duration);
 
@@ -90,11 +92,12 @@ class ParticleWorld {
   std::span<const Point> fluid_positions() const { return fetch(), std::span(fluid_.position.data(), fluid_.count); }
   std::span<const Point> fluid_velocities() const { return fetch(), std::span(fluid_.velocity.data(), fluid_.count); }
   std::span<const std::uint32_t> fluid_ids() const { return fetch(), fluid_.id; }
-  std::span<const Point> solid_positions() const { return {solid_.position.data(), solid_.count}; }   // w: 1 / mass
-  std::span<const Point> solid_velocities() const { return {solid_.velocity.data(), solid_.count}; }  // w: radius
-  std::span<const Point> solid_spins() const { return {solid_.spin.data(), solid_.count}; }           // w: friction
-  std::span<const std::uint32_t> solid_ids() const { return solid_.id; }
-  std::size_t index_of_solid(std::uint32_t id) const { return solid_.index[id]; }
+  // Of solids, w: 1 / mass; radius; friction.
+  std::span<const Point> solid_positions() const { return fetch(), std::span(solid_.position.data(), solid_.count); }
+  std::span<const Point> solid_velocities() const { return fetch(), std::span(solid_.velocity.data(), solid_.count); }
+  std::span<const Point> solid_spins() const { return fetch(), std::span(solid_.spin.data(), solid_.count); }
+  std::span<const std::uint32_t> solid_ids() const { return fetch(), solid_.id; }
+  std::size_t index_of_solid(std::uint32_t id) const { return fetch(), solid_.index[id]; }
   double fluid_particle_mass() const;
   // Of the fluid after the last step: the mean of how much denser than at rest particles are, as a part (those at a
   // surface, which are less dense, count as 0), and the pressure at each particle in its last substep, Pa.
@@ -134,6 +137,7 @@ class ParticleWorld {
   Result<void> not_a_number() const;
 
   void begin_change();
+  void change_on_host();
   bool device_can();
   Result<void> step_on_device(double duration, const Substeps& substeps);
   DeviceSettings device_settings() const;
@@ -161,6 +165,8 @@ class ParticleWorld {
   void list_solids();
   float solid_skin() const;
   SkinRule skin_rule() const;
+  double cell_size(bool fluid, bool solids) const;
+  float wet_reach() const;
   void find_drift();
   bool lists_end(double age, double dt);
   void keep_touches();

@@ -153,6 +153,7 @@ Result<SceneMeasure> run_scene(const std::string& name, const SceneOptions& opti
   }
   const auto world = scene->make(n, {&pool, *device, options.seed});
   if (!world.ok()) return world.error();
+  (*world)->prepare();
   m.load = platform::monotonic_seconds() - begin;
   m.n = (*world)->fluid_positions().size() + (*world)->solid_positions().size();
   m.frames = options.frames > 0 ? options.frames : frames_of_scene;

@@ -1,34 +1,18 @@
 #include "volvox/particles/cuda/fluid.cuh"
 
+#include "volvox/particles/cuda/block.cuh"
 #include "volvox/particles/fluid_kernels.h"
 
 namespace volvox::particles::cuda {
 namespace {
 
 constexpr unsigned threads = 256;
-constexpr unsigned block = block_size;  // of the processor: shapes' parts are summed by it
 
-// The lanes of a particle, in the order of sum(Lanes): ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
-__device__ float sum_lanes(unsigned group, float value) {
-  value += __shfl_xor_sync(group, value, 4);
-  value += __shfl_xor_sync(group, value, 2);
-  return value + __shfl_xor_sync(group, value, 1);
-}
-
-// What a thread has of eight that share a particle.
-struct Lane {
-  std::uint32_t particle, lane;
-  unsigned group;  // the threads of the particle
-};
-__device__ Lane lane_of_thread() {
-  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-  return {thread / lanes, thread % lanes, 0xffu << (threadIdx.x % 32 / lanes * lanes)};
-}
-
-__device__ Density density_at(const FluidView& f, const SubstepView& s, const Point* points, const Lane& l) {
+__device__ Density density_at(const FluidView& f, const SubstepView& s, const Point* points, const Point* solids,
+                              const Point* radii, const Lane& l) {
   const Point p = points[l.particle];
-  const std::uint32_t* list = f.list + std::size_t{l.particle} * f.stride;
-  const std::uint32_t count = f.list_count[l.particle];
+  const std::uint32_t* list = f.fluids.entry + std::size_t{l.particle} * f.fluids.stride;
+  const std::uint32_t count = f.fluids.count[l.particle];
   DensitySums<float> sums = {};
 #pragma unroll 4
   for (std::uint32_t k = l.lane; k < count; k += lanes) {
@@ -45,32 +29,38 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
       if (may_be_near(shape, p.x, p.y, p.z, reach))
         d.add(simple_covered(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
     }
+    for (std::uint32_t k = 0; f.has_solids && k < f.solids.count[l.particle]; ++k) {
+      const std::uint32_t j = f.solids.entry[std::size_t{l.particle} * f.solids.stride + k];
+      const Point solid = solids[j];
+      d.add(covered_by_sphere(xyz(p) - xyz(solid), radii[j].w, f.numbers.support), f.numbers.mass * solid.w);
+    }
   }
   return d;
 }
 
 __global__ void __launch_bounds__(threads, 8) find_multipliers(FluidView f, SubstepView s) {
   const Lane l = lane_of_thread();
-  if (l.particle >= f.control->fluids) return;
-  const Density d = density_at(f, s, f.at, l);
+  if (l.particle >= f.control->count[fluid_set]) return;
+  const Density d = density_at(f, s, f.at, f.solid_at, f.solid_move, l);
   if (l.lane != 0) return;
   const Point p = f.at[l.particle];
   f.seen[l.particle] = {p.x, p.y, p.z, multiplier_of(f.numbers, d)};
 }
 
-__global__ void __launch_bounds__(threads) densities_now(FluidView f, SubstepView s, float* out) {
+__global__ void __launch_bounds__(threads) densities_now(FluidView f, SubstepView s, const Point* solids,
+                                                         const Point* radii, float* out) {
   const Lane l = lane_of_thread();
-  if (l.particle >= f.control->fluids) return;
-  const Density d = density_at(f, s, f.position, l);
+  if (l.particle >= f.control->count[fluid_set]) return;
+  const Density d = density_at(f, s, f.position, solids, radii, l);
   if (l.lane == 0) out[l.particle] = d.density;
 }
 
 __global__ void __launch_bounds__(threads) find_moves(FluidView f) {
   const Lane l = lane_of_thread();
-  if (l.particle >= f.control->fluids) return;
+  if (l.particle >= f.control->count[fluid_set]) return;
   const Point p = f.seen[l.particle];
-  const std::uint32_t* list = f.list + std::size_t{l.particle} * f.stride;
-  const std::uint32_t count = f.list_count[l.particle];
+  const std::uint32_t* list = f.fluids.entry + std::size_t{l.particle} * f.fluids.stride;
+  const std::uint32_t count = f.fluids.count[l.particle];
   MoveSums<float> sums = {};
 #pragma unroll 4
   for (std::uint32_t k = l.lane; k < count; k += lanes) {
@@ -83,10 +73,10 @@ __global__ void __launch_bounds__(threads) find_moves(FluidView f) {
 
 __global__ void __launch_bounds__(threads) diffuse_lanes(FluidView f, float viscous, float cohesion) {
   const Lane l = lane_of_thread();
-  if (l.particle >= f.control->fluids) return;
+  if (l.particle >= f.control->count[fluid_set]) return;
   const Point p = f.position[l.particle], v = f.velocity[l.particle];
-  const std::uint32_t* list = f.list + std::size_t{l.particle} * f.stride;
-  const std::uint32_t count = f.list_count[l.particle];
+  const std::uint32_t* list = f.fluids.entry + std::size_t{l.particle} * f.fluids.stride;
+  const std::uint32_t count = f.fluids.count[l.particle];
   MoveSums<float> sums = {};
 #pragma unroll 4
   for (std::uint32_t k = l.lane; k < count; k += lanes) {
@@ -96,55 +86,6 @@ __global__ void __launch_bounds__(threads) diffuse_lanes(FluidView f, float visc
   }
   const float x = sum_lanes(l.group, sums.x), y = sum_lanes(l.group, sums.y), z = sum_lanes(l.group, sums.z);
   if (l.lane == 0) f.scratch[l.particle] = {v.x + x, v.y + y, v.z + z, 0};
-}
-
-// The box around the points of a block, as find_near has it.
-struct BlockBox {
-  Vector low, high;
-};
-__device__ BlockBox box_of_block(const Point& p, bool active) {
-  __shared__ float box[6][block / 32];
-  float bounds[6] = {p.x, p.y, p.z, p.x, p.y, p.z};
-  for (int k = 0; k < 6; ++k) {
-    if (!active) bounds[k] = k < 3 ? INFINITY : -INFINITY;
-    for (int offset = 16; offset > 0; offset /= 2) {
-      const float other = __shfl_xor_sync(~0u, bounds[k], offset);
-      bounds[k] = k < 3 ? smaller(bounds[k], other) : larger(bounds[k], other);
-    }
-    if (threadIdx.x % 32 == 0) box[k][threadIdx.x / 32] = bounds[k];
-  }
-  __syncthreads();
-  for (int k = 0; k < 6; ++k) {
-    bounds[k] = box[k][0];
-    for (unsigned w = 1; w < block / 32; ++w)
-      bounds[k] = k < 3 ? smaller(bounds[k], box[k][w]) : larger(bounds[k], box[k][w]);
-  }
-  return {{bounds[0], bounds[1], bounds[2]}, {bounds[3], bounds[4], bounds[5]}};
-}
-
-// Adds what the particles of a block give a shape, in their order, as one thread of the processor does. All threads of
-// the block call it; `gives`: this one has something.
-__device__ void give_in_order(ShapePart& part, const ShapeView& shape, const Vector& point, const Vector& got,
-                              bool gives) {
-  __shared__ double given[6][block + 1];  // the six threads that sum read other banks
-  __shared__ unsigned warps[block / 32];
-  const unsigned givers = __ballot_sync(~0u, gives);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = givers;
-  ShapePart own;  // zeros change no sum
-  if (gives) give(own, shape, point, got);
-  for (int k = 0; k < 3; ++k) given[k][threadIdx.x] = own.push[k], given[3 + k][threadIdx.x] = own.turn[k];
-  __syncthreads();
-  if (threadIdx.x < 6) {
-    double& to = threadIdx.x < 3 ? part.push[threadIdx.x] : part.turn[threadIdx.x - 3];
-    double sum = to;
-    for (unsigned w = 0; w < block / 32; ++w) {
-      if (warps[w] == 0) continue;
-#pragma unroll
-      for (unsigned k = 0; k < 32; ++k) sum += given[threadIdx.x][w * 32 + k];
-    }
-    to = sum;
-  }
-  __syncthreads();
 }
 
 __device__ void predict_one(const FluidView& f, const SubstepView& s, std::uint32_t i, const Point& position,
@@ -157,12 +98,12 @@ __device__ void predict_one(const FluidView& f, const SubstepView& s, std::uint3
 
 __global__ void predict_all(FluidView f, SubstepView s) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < f.control->fluids) predict_one(f, s, i, f.position[i], f.velocity[i]);
+  if (i < f.control->count[fluid_set]) predict_one(f, s, i, f.position[i], f.velocity[i]);
 }
 
 __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepView s, float viscous) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
-  const bool active = i < f.control->fluids;
+  const bool active = i < f.control->count[fluid_set];
   const FluidNumbers& n = f.numbers;
   const Point position = active ? f.position[i] : Point{}, before = active ? f.velocity[i] : Point{};
   Point out = active ? f.scratch[i] : Point{};
@@ -194,10 +135,16 @@ __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepV
 
 __global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then then) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
-  const bool active = i < f.control->fluids;
+  const bool active = i < f.control->count[fluid_set];
   const FluidNumbers& n = f.numbers;
   const Point seen = active ? f.seen[i] : Point{};
   Vector moved = active ? xyz(f.scratch[i]) * n.slope : Vector{};
+  if (f.has_solids && active && seen.w > 0) {
+    for (std::uint32_t k = 0; k < f.solids.count[i]; ++k) {
+      const std::uint32_t j = f.solids.entry[std::size_t{i} * f.solids.stride + k];
+      moved = moved + covered_by_sphere(xyz(seen) - xyz(f.solid_at[j]), f.solid_move[j].w, n.support).gradient * -seen.w;
+    }
+  }
   if (s.shape_count > 0) {
     const BlockBox box = box_of_block(seen, active);
     const float reach = wall_reach * n.support;
@@ -241,7 +188,7 @@ __global__ void __launch_bounds__(threads) sum_blocks(const ShapePart* parts, Sh
   constexpr unsigned numbers = sizeof(ShapePart) / sizeof(double);
   __shared__ double some[numbers][tile + 1];
   const std::uint32_t substep = blockIdx.x, shape = blockIdx.y;
-  const std::uint32_t blocks = (control->fluids + block - 1) / block;
+  const std::uint32_t blocks = (max(control->count[fluid_set], control->count[solid_set]) + block - 1) / block;
   const ShapePart* from = parts + std::size_t{substep} * most_blocks * shapes + shape;
   double sum = 0;
   for (std::uint32_t first = 0; first < blocks; first += tile) {
@@ -282,9 +229,9 @@ void correct(const FluidView& fluid, const SubstepView& substep, Then then, std:
   finish<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, then);
 }
 
-void find_densities(const FluidView& fluid, const SubstepView& substep, float* out, std::size_t room,
-                    cudaStream_t stream) {
-  densities_now<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep, out);
+void find_densities(const FluidView& fluid, const SubstepView& substep, const Point* solids, const Point* radii,
+                    float* out, std::size_t room, cudaStream_t stream) {
+  densities_now<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep, solids, radii, out);
 }
 
 void sum_parts(const ShapePart* parts, ShapePart* sums, std::uint32_t blocks, std::uint32_t shapes,

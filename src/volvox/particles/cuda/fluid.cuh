@@ -10,8 +10,9 @@ struct FluidView {
   FluidNumbers numbers;
   Point *position, *velocity, *at, *move, *seen;
   Point* scratch;  // new velocities, moves
-  const std::uint32_t *list, *list_count;
-  std::uint32_t stride;
+  Lists fluids, solids;
+  bool has_solids;
+  const Point *solid_at, *solid_move;
   const Control* control;
 };
 // In one substep.
@@ -30,8 +31,9 @@ void predict(const FluidView& fluid, const SubstepView& substep, std::size_t roo
 // And predicts.
 void diffuse(const FluidView& fluid, const SubstepView& substep, float duration, std::size_t room, cudaStream_t stream);
 void correct(const FluidView& fluid, const SubstepView& substep, Then then, std::size_t room, cudaStream_t stream);
-void find_densities(const FluidView& fluid, const SubstepView& substep, float* out, std::size_t room,
-                    cudaStream_t stream);
+// Where particles are now; of solids, too (w: 1 / mass; radius).
+void find_densities(const FluidView& fluid, const SubstepView& substep, const Point* solids, const Point* radii,
+                    float* out, std::size_t room, cudaStream_t stream);
 // What all blocks gave: by substep and shape, in the order of blocks.
 void sum_parts(const ShapePart* parts, ShapePart* sums, std::uint32_t blocks, std::uint32_t shapes,
                std::uint32_t substeps, const Control* control, cudaStream_t stream);

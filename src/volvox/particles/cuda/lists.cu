@@ -2,6 +2,8 @@
 
 #include <cub/device/device_scan.cuh>
 
+#include "volvox/particles/solid_kernels.h"
+
 namespace volvox::particles::cuda {
 namespace {
 
@@ -22,22 +24,28 @@ __global__ void begin_bounds(Control* control) {
   for (int axis = 0; axis < 3; ++axis) {
     control->low[axis] = ordered(1e30f);
     control->high[axis] = ordered(-1e30f);
+    control->drift_units[axis] = 0;
   }
-  control->leaving = 0;
+  control->leaving[0] = control->leaving[1] = 0;
 }
 
-__global__ void find_bounds(Sorting points, ListSettings settings, Control* control, bool drains) {
-  const std::uint32_t count = control->fluids;
+__global__ void find_bounds(Points points, ListSettings settings, Control* control, bool drains) {
+  const std::uint32_t count = control->count[points.set];
   std::int32_t low[3], high[3];
+  std::int64_t drift[3] = {};
   for (int axis = 0; axis < 3; ++axis) low[axis] = ordered(1e30f), high[axis] = ordered(-1e30f);
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
     const Point p = points.position[i];
     if (drains) {
       if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) control->not_finite = 1;
       if (outside(settings, p)) {
-        atomicAdd(&control->leaving, 1u);
+        atomicAdd(&control->leaving[points.set], 1u);
         continue;
       }
+    }
+    if (points.set == solid_set) {
+      const Point v = points.velocity[i];
+      drift[0] += drift_units(v.x), drift[1] += drift_units(v.y), drift[2] += drift_units(v.z);
     }
     const float at[3] = {p.x, p.y, p.z};
     for (int axis = 0; axis < 3; ++axis) {
@@ -49,9 +57,12 @@ __global__ void find_bounds(Sorting points, ListSettings settings, Control* cont
   for (int axis = 0; axis < 3; ++axis) {
     low[axis] = __reduce_min_sync(~0u, low[axis]);
     high[axis] = __reduce_max_sync(~0u, high[axis]);
+    if (points.set == solid_set)
+      for (int offset = 16; offset > 0; offset /= 2) drift[axis] += __shfl_xor_sync(~0u, drift[axis], offset);
     if (threadIdx.x % 32 != 0) continue;
     atomicMin(&control->low[axis], low[axis]);
     atomicMax(&control->high[axis], high[axis]);
+    if (points.set == solid_set) atomicAdd(&control->drift_units[axis], static_cast<unsigned long long>(drift[axis]));
   }
 }
 
@@ -61,18 +72,30 @@ __device__ Cells cells_over(const ListSettings& s, const Control& control) {
     low[axis] = clamp(static_cast<double>(unordered(control.low[axis])), s.low[axis], s.high[axis]);
     high[axis] = clamp(static_cast<double>(unordered(control.high[axis])), low[axis], s.high[axis]);
   }
-  return Cells::over(low, high, s.cell_size, control.fluids - control.leaving);
+  const std::uint32_t fluids = control.count[fluid_set] - control.leaving[fluid_set],
+                      solids = control.count[solid_set] - control.leaving[solid_set];
+  const double size = solids == 0 ? s.size_fluid : fluids == 0 ? s.size_solid : s.size_both;
+  return Cells::over(low, high, size, std::size_t{fluids} + solids);
 }
 
-__global__ void count_cells(Sorting points, ListSettings settings, Control* control, bool drains) {
+__global__ void count_cells(Points points, ListSettings settings, Control* control, bool drains) {
   __shared__ Cells cells;
   if (threadIdx.x == 0) {
     cells = cells_over(settings, *control);
-    if (blockIdx.x == 0) control->cells = cells;
+    if (blockIdx.x == 0) {
+      control->cells = cells;
+      if (points.set == solid_set) {
+        const std::uint32_t count = control->count[solid_set] - control->leaving[solid_set];
+        const auto drift = [&](int axis) {
+          return drift_of(static_cast<std::int64_t>(control->drift_units[axis]), count);
+        };
+        control->drift = {drift(0), drift(1), drift(2)};
+      }
+    }
   }
   __syncthreads();
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= control->fluids) return;
+  if (i >= control->count[points.set]) return;
   const Point p = points.position[i];
   // Those that leave are behind all others.
   const std::uint32_t cell =
@@ -81,43 +104,80 @@ __global__ void count_cells(Sorting points, ListSettings settings, Control* cont
   points.slot[i] = atomicAdd(points.count_of_cell + cell, 1u);
 }
 
-__global__ void place(Sorting points, const Control* control) {
+__global__ void place(Points points, const Control* control) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= control->fluids) return;
+  if (i >= control->count[points.set]) return;
   points.unsorted[points.first[points.cell[i]] + points.slot[i]] = i;
 }
 
 // The points of a cell lie as their threads came: each counts those that are to be before it.
-__global__ void sort_cells(Sorting points, const Control* control) {
+template <Set which>
+__global__ void sort_cells(Points points, SolidPoints solid, SkinRule skins, const Control* control) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= control->fluids) return;
+  if (i >= control->count[which]) return;
   const std::uint32_t cell = points.cell[i], begin = points.first[cell], end = points.first[cell + 1];
-  if (cell == control->cells.total()) return;  // leaves
+  if (cell == control->cells.total()) {  // leaves
+    if (which == solid_set) solid.index[points.id[i]] = ~0u;
+    return;
+  }
   std::uint32_t to = begin;
   for (std::uint32_t k = begin; k < end; ++k) to += points.unsorted[k] < i;
+  const Point velocity = points.velocity[i];
   points.sorted_position[to] = points.position[i];
-  points.sorted_velocity[to] = points.velocity[i];
+  points.sorted_velocity[to] = velocity;
   points.sorted_id[to] = points.id[i];
   points.sorted_cell[to] = cell;
+  if (which == solid_set) {
+    const float skin = skin_of(skins, velocity, control->drift);
+    solid.skin[to] = skin;
+    solid.reach[to] = velocity.w + skin;
+    solid.sorted_spin[to] = solid.spin[i];
+    solid.sorted_grain[to] = solid.grain[i];
+    solid.sorted_on_shapes[to] = solid.on_shapes[i];
+    solid.from[to] = i;
+  }
 }
 
-// Eight threads have a point and test eight candidates at a time.
-__global__ void __launch_bounds__(threads) find_lists(Sorting points, ListSettings settings, Control* control) {
-  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / lanes, lane = thread % lanes;
-  const std::uint32_t count = points.first[control->cells.total()];
-  if (thread == 0) {
-    control->drained += control->fluids - count;
-    ++control->lists_made;
+__global__ void end_sorting(Points fluid, Points solid, Control* control, int substep) {
+  const Points* both[2] = {&fluid, &solid};
+  for (int k = 0; k < 2; ++k) {
+    const Points& points = *both[k];
+    if (points.room == 0) continue;
+    const std::uint32_t count = points.first[control->cells.total()];
+    control->drained += control->count[points.set] - count;
+    control->count[points.set] = count;
   }
-  if (i >= count) return;
+  ++control->lists_made;
+  control->listed = substep;
+}
+
+// Who looks for whom. A reach is that of all, or by point.
+struct Reach {
+  const float* of;
+  std::uint32_t step;
+  float all;
+  __device__ float operator()(std::uint32_t i) const { return of == nullptr ? all : of[std::size_t{i} * step]; }
+};
+struct Search {
+  Reach who, whom;
+  float skin;
+  Lists lists;
+  std::uint32_t number;  // of longest_list
+};
+
+// Eight threads have a point and test eight candidates at a time.
+template <bool same>
+__global__ void __launch_bounds__(threads) find_lists(Points who, Points whom, Search search, Control* control) {
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / lanes, lane = thread % lanes;
+  if (i >= control->count[who.set]) return;
   const unsigned shift = threadIdx.x % 32 / lanes * lanes, group = 0xffu << shift, before = (1u << lane) - 1;
-  const Point p = points.sorted_position[i];
-  const std::uint32_t cell = points.sorted_cell[i];
-  const float far = settings.reach + (settings.reach + settings.skin), far2 = far * far;
+  const Point p = who.sorted_position[i];
+  const std::uint32_t cell = who.sorted_cell[i];
+  const float own = search.who(i) + search.skin;
   const Cells cells = control->cells;
-  const Row own_row = row_about(cells, points.first, cell, static_cast<int>(lane));
-  const Row last_row = row_about(cells, points.first, cell, rows_about - 1);
-  std::uint32_t* list = points.list + std::size_t{i} * points.stride;
+  const Row own_row = row_about(cells, whom.first, cell, static_cast<int>(lane));
+  const Row last_row = row_about(cells, whom.first, cell, rows_about - 1);
+  std::uint32_t* list = search.lists.entry + std::size_t{i} * search.lists.stride;
   std::uint32_t size = 0;
   for (int row = 0; row < rows_about; ++row) {
     std::uint32_t begin = __shfl_sync(group, own_row.begin, row % lanes, lanes);
@@ -125,29 +185,87 @@ __global__ void __launch_bounds__(threads) find_lists(Sorting points, ListSettin
     if (row == rows_about - 1) begin = last_row.begin, end = last_row.end;
     for (std::uint32_t first = begin; first < end; first += lanes) {
       const std::uint32_t j = first + lane;
-      bool near = j < end && j != i;
+      bool near = j < end && !(same && j == i);
       if (near) {
-        const Point o = points.sorted_position[j];
-        const float dx = o.x - p.x, dy = o.y - p.y, dz = o.z - p.z;
-        near = dx * dx + dy * dy + dz * dz < far2;
+        const Point o = whom.sorted_position[j];
+        const float dx = o.x - p.x, dy = o.y - p.y, dz = o.z - p.z, far = search.whom(j) + own;
+        near = dx * dx + dy * dy + dz * dz < far * far;
       }
       const unsigned bits = __ballot_sync(group, near) >> shift & 0xffu;
       const std::uint32_t to = size + __popc(bits & before);
-      if (near && to < points.stride) list[to] = j;
+      if (near && to < search.lists.stride) list[to] = j;
       size += __popc(bits);
     }
   }
-  if (lane == 0) {
-    if (size > points.stride) atomicMax(&control->longest_list, size);
-    points.list_count[i] = min(size, points.stride);
-    points.position[i] = p;
-    points.velocity[i] = points.sorted_velocity[i];
-    points.id[i] = points.sorted_id[i];
-  }
+  if (lane != 0) return;
+  if (size > search.lists.stride) atomicMax(&control->longest_list[search.number], size);
+  search.lists.count[i] = min(size, search.lists.stride);
+  if (!same) return;
+  who.position[i] = p;
+  who.velocity[i] = who.sorted_velocity[i];
+  who.id[i] = who.sorted_id[i];
 }
 
-__global__ void end_sorting(const std::uint32_t* first, Control* control) {
-  control->fluids = first[control->cells.total()];
+__global__ void __launch_bounds__(threads) keep(Points points, SolidPoints solid, Lists lists, Control* control) {
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / lanes, lane = thread % lanes;
+  if (control->touches_kept != 0 || i >= control->count[solid_set]) return;
+  const unsigned shift = threadIdx.x % 32 / lanes * lanes, group = 0xffu << shift, before = (1u << lane) - 1;
+  const std::size_t first = std::size_t{i} * lists.stride, kept = std::size_t{i} * solid.touch_room;
+  const std::uint32_t count = lists.count[i];
+  std::uint32_t size = 0;
+  for (std::uint32_t k = 0; k < count; k += lanes) {
+    const std::size_t entry = first + k + lane;
+    Vector moved;
+    if (k + lane < count) moved = {solid.shift_x[entry], solid.shift_y[entry], solid.shift_z[entry]};
+    const bool touches = moved.x != 0 || moved.y != 0 || moved.z != 0;
+    const unsigned bits = __ballot_sync(group, touches) >> shift & 0xffu;
+    const std::uint32_t to = size + __popc(bits & before);
+    if (touches && to < solid.touch_room) {
+      solid.touch_id[kept + to] = points.id[lists.entry[entry]];
+      solid.touch_shift[kept + to] = moved;
+    }
+    size += __popc(bits);
+  }
+  if (lane != 0) return;
+  if (size > solid.touch_room) atomicMax(&control->most_touches, size);
+  solid.touch_count[i] = min(size, solid.touch_room);
+}
+__global__ void note_kept(Control* control, std::uint32_t kept) { control->touches_kept = kept; }
+
+// Eight threads look for the touches of a solid in its new list, and bring back what else it has.
+__global__ void __launch_bounds__(threads) restore(Points points, SolidPoints solid, Lists lists, Control* control) {
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / lanes, lane = thread % lanes;
+  if (thread == 0) control->touches_kept = 0;
+  if (i >= control->count[solid_set]) return;
+  const std::size_t first = std::size_t{i} * lists.stride, kept = std::size_t{solid.from[i]} * solid.touch_room;
+  const std::uint32_t count = lists.count[i], touches = solid.touch_count[solid.from[i]];
+  for (std::uint32_t k = lane; k < count; k += lanes) {
+    const std::uint32_t id = points.id[lists.entry[first + k]];
+    Vector moved;
+    for (std::uint32_t t = 0; t < touches; ++t)
+      if (solid.touch_id[kept + t] == id) moved = solid.touch_shift[kept + t];
+    solid.shift_x[first + k] = moved.x, solid.shift_y[first + k] = moved.y, solid.shift_z[first + k] = moved.z;
+  }
+  if (lane != 0) return;
+  solid.spin[i] = solid.sorted_spin[i];
+  solid.grain[i] = solid.sorted_grain[i];
+  solid.on_shapes[i] = solid.sorted_on_shapes[i];
+  solid.index[points.id[i]] = i;
+}
+
+__global__ void look_for_strays(Points points, SolidPoints solid, Control* control, int substep, double dt) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= control->count[solid_set]) return;
+  const double age = (substep - control->listed) * dt;
+  if (strays(points.position[i], points.velocity[i], xyz(points.sorted_position[i]), control->drift, solid.skin[i],
+             static_cast<float>(age + dt), static_cast<float>(dt)))
+    control->strayed = 1;
+}
+
+__global__ void decide(Control* control, int substep, int substeps_a_list, cudaGraphConditionalHandle condition) {
+  const bool old = control->count[fluid_set] > 0 && substep - control->listed >= substeps_a_list;
+  cudaGraphSetConditional(condition, old || control->strayed != 0 ? 1 : 0);
+  control->strayed = 0;
 }
 
 }  // namespace
@@ -160,21 +278,63 @@ std::size_t scan_bytes(std::size_t cells) {
   return bytes;
 }
 
-void sort_and_list(const Sorting& points, const ListSettings& settings, Control* control, std::size_t room,
-                   std::size_t cells, bool drains, void* scan, std::size_t scan_size, cudaStream_t stream) {
-  const unsigned blocks = blocks_for(room, threads), few = blocks < 264 ? blocks : 264;
-  check(cudaMemsetAsync(points.count_of_cell, 0, cells * sizeof(std::uint32_t), stream), "cells");
+void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t stream) {
+  const ListSettings& settings = all.settings;
+  Control* control = all.control;
+  const auto blocks = [](const Points& p) { return blocks_for(p.room, threads); };
+  const auto in_use = [&](const auto& work) {
+    for (const Points& points : all.set)
+      if (points.room > 0) work(points);
+  };
   begin_bounds<<<1, 1, 0, stream>>>(control);
-  find_bounds<<<few, threads, 0, stream>>>(points, settings, control, drains);
-  count_cells<<<blocks, threads, 0, stream>>>(points, settings, control, drains);
-  check(cub::DeviceScan::ExclusiveSum(scan, scan_size, points.count_of_cell, points.first, static_cast<int>(cells),
-                                      stream),
-        "sums over cells");
-  place<<<blocks, threads, 0, stream>>>(points, control);
-  sort_cells<<<blocks, threads, 0, stream>>>(points, control);
-  find_lists<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(points, settings, control);
-  end_sorting<<<1, 1, 0, stream>>>(points.first, control);
+  in_use([&](const Points& p) {
+    check(cudaMemsetAsync(p.count_of_cell, 0, all.cells * sizeof(std::uint32_t), stream), "cells");
+    find_bounds<<<blocks(p) < 264 ? blocks(p) : 264, threads, 0, stream>>>(p, settings, control, drains);
+  });
+  in_use([&](const Points& p) { count_cells<<<blocks(p), threads, 0, stream>>>(p, settings, control, drains); });
+  in_use([&](const Points& p) {
+    std::size_t bytes = all.scan_size;
+    check(cub::DeviceScan::ExclusiveSum(all.scan, bytes, p.count_of_cell, p.first, static_cast<int>(all.cells), stream),
+          "sums over cells");
+    place<<<blocks(p), threads, 0, stream>>>(p, control);
+    if (p.set == fluid_set) sort_cells<fluid_set><<<blocks(p), threads, 0, stream>>>(p, all.solid, settings.skins, control);
+    else sort_cells<solid_set><<<blocks(p), threads, 0, stream>>>(p, all.solid, settings.skins, control);
+  });
+  const Points &fluid = all.set[fluid_set], &solid = all.set[solid_set];
+  end_sorting<<<1, 1, 0, stream>>>(fluid, solid, control, substep);
+  const Reach water{nullptr, 0, settings.fluid_reach};
+  const Reach radius{solid.room > 0 ? &solid.sorted_velocity->w : nullptr, 4, 0}, strayed{all.solid.reach, 1, 0};
+  const auto wide = [](const Points& p) { return blocks_for(p.room * lanes, threads); };
+  if (fluid.room > 0)
+    find_lists<true><<<wide(fluid), threads, 0, stream>>>(
+        fluid, fluid, {water, water, settings.fluid_skin, all.fluid_of_fluid, 0}, control);
+  if (solid.room > 0) {
+    find_lists<true><<<wide(solid), threads, 0, stream>>>(solid, solid, {strayed, strayed, 0, all.solid_of_solid, 1},
+                                                          control);
+    restore<<<wide(solid), threads, 0, stream>>>(solid, all.solid, all.solid_of_solid, control);
+  }
+  if (fluid.room > 0 && solid.room > 0) {
+    find_lists<false><<<wide(fluid), threads, 0, stream>>>(
+        fluid, solid, {water, radius, settings.wet, all.solid_of_fluid, 2}, control);
+    find_lists<false><<<wide(solid), threads, 0, stream>>>(
+        solid, fluid, {radius, water, settings.wet, all.fluid_of_solid, 3}, control);
+  }
   check(cudaGetLastError(), "lists");
+}
+
+void keep_touches(const AllPoints& all, cudaStream_t stream) {
+  const Points& solid = all.set[solid_set];
+  if (solid.room == 0) return;
+  keep<<<blocks_for(solid.room * lanes, threads), threads, 0, stream>>>(solid, all.solid, all.solid_of_solid,
+                                                                        all.control);
+  note_kept<<<1, 1, 0, stream>>>(all.control, 1);
+}
+
+void find_strays(const AllPoints& all, int substep, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,
+                 cudaStream_t stream) {
+  const Points& solid = all.set[solid_set];
+  look_for_strays<<<blocks_for(solid.room, threads), threads, 0, stream>>>(solid, all.solid, all.control, substep, dt);
+  decide<<<1, 1, 0, stream>>>(all.control, substep, substeps_a_list, condition);
 }
 
 }  // namespace volvox::particles::cuda
