@@ -11,16 +11,15 @@
 
 namespace volvox::particles {
 
-inline constexpr std::uint32_t device_api_version = 2;  // goes up with every change of this file
+inline constexpr std::uint32_t device_api_version = 3;  // goes up with every change of this file
 
 struct DeviceSettings {
   FluidNumbers numbers;
   double gravity[3] = {};
   double low[3] = {}, high[3] = {};  // of the world
   float fluid_skin = 0;              // m
-  // m: cells for these, and for both.
-  double cells_of_fluid = 0, cells_of_solids = 0, cells_of_both = 0;
-  float wet = 0;  // m: how far fluid and solids see each other, besides half a support and a radius
+  float largest_radius = 0;          // m, of solids
+  float wet = 0;                     // m: how far fluid and solids see each other, besides half a support and a radius
   SkinRule skins;
   float air_drag = 0, rolling = 0;
 };

@@ -67,8 +67,7 @@ DeviceSettings ParticleWorld::device_settings() const {
     settings.high[axis] = options_.high[axis];
   }
   settings.fluid_skin = to_float(fluid_skin());
-  settings.cells_of_fluid = cell_size(true, false), settings.cells_of_solids = cell_size(false, true);
-  settings.cells_of_both = cell_size(true, true);
+  settings.largest_radius = largest_radius_;
   settings.wet = wet_reach();
   settings.skins = skin_rule();
   settings.air_drag = to_float(options_.air_drag), settings.rolling = to_float(options_.rolling_resistance);

@@ -14,10 +14,13 @@ namespace {
 
 // Lists of the fluid hold for this time. A pair that comes nearer by more than the skin in it is seen late, by this
 // time at most: what it lacks is the flat end of the kernel. Solids would be thrown apart by that: their lists end
-// before one has crossed half the skin.
-constexpr double time_of_list = 0.01;                        // s: two lists a tick of 1/60 s
-constexpr double skin_of_fluid = 0.05;                       // of the support
-constexpr double skin_of_grains = 0.6, skin_of_cloth = 1.2;  // of the largest radius; cloth has few neighbours
+// before one has crossed its skin.
+constexpr double time_of_list = 0.01;   // s: two lists a tick of 1/60 s
+constexpr double skin_of_fluid = 0.05;  // of the support
+// Solids, of the largest radius: what one at rest has, and at most; a fast one has enough for most of a tick, so
+// that a heap that collapses is listed twice a tick, and not in every substep.
+constexpr float least_skin = 0.1f, most_skin = 0.9f;
+constexpr float time_of_skin = 1.0f / 80;  // s
 
 bool list_of_fluid_ends(double age, double dt) { return age + dt > time_of_list * (1 + 1e-6); }
 
@@ -124,9 +127,7 @@ Result<void> ParticleWorld::add_fluid_box(const Vec3& low, const Vec3& high) {
 }
 
 Result<void> ParticleWorld::add_grains(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
-  auto added = add_solids(desc, positions, velocity);
-  grains_ = grains_ || (added.ok() && !positions.empty());
-  return added;
+  return add_solids(desc, positions, velocity);
 }
 
 Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
@@ -285,7 +286,8 @@ void ParticleWorld::sort_and_list() {
     high[axis] = clamp(high[axis], low[axis], options_.high[axis]);
   }
   const float support = numbers_.support, skin = to_float(fluid_skin());
-  const double size = cell_size(fluid_.count > 0, solid_.count > 0);
+  find_drift();
+  const double size = size_of_cells(fluid_.count > 0, solid_.count > 0, support + skin, largest_radius_, skin_now_);
   cells_ = Cells::over(low, high, size, fluid_.count + solid_.count);
 
   ThreadPool* threads = options_.threads;
@@ -300,33 +302,36 @@ void ParticleWorld::sort_and_list() {
   ++lists_made_;
 }
 
-double ParticleWorld::cell_size(bool fluid, bool solids) const {
-  float size = solids ? 2 * largest_radius_ + 2 * skin_rule().most : 0;
-  if (fluid) size = std::max(size, numbers_.support + to_float(fluid_skin()) + (solids ? largest_radius_ : 0));
-  return std::max(size, 1e-5f) * 1.0001;
-}
-
 // How far fluid and solids see each other, besides half a support and a radius.
 float ParticleWorld::wet_reach() const { return numbers_.support * to_float(0.5 + skin_of_fluid); }
 
 double ParticleWorld::fluid_skin() const { return skin_of_fluid * numbers_.support; }
 
-float ParticleWorld::solid_skin() const { return largest_radius_ * to_float(grains_ ? skin_of_grains : skin_of_cloth); }
+SkinRule ParticleWorld::skin_rule() const {
+  // What one that falls gains on others in that time.
+  const float fall = 0.5f * to_float(length(options_.gravity)) * time_of_skin * time_of_skin;
+  const float most = most_skin * largest_radius_;
+  return {std::min(most, least_skin * largest_radius_ + fall), most, time_of_skin};
+}
 
-SkinRule ParticleWorld::skin_rule() const { return {0.5f * solid_skin(), 0.5f * solid_skin(), 0}; }
-
-// The mean velocity of solids.
+// The mean velocity of solids, and what skin the one needs that differs most.
 void ParticleWorld::find_drift() {
+  if (solid_.count == 0) return;
   std::int64_t x = 0, y = 0, z = 0;
-  for (const Point& v : solid_velocities()) x += drift_units(v.x), y += drift_units(v.y), z += drift_units(v.z);
+  Vector low{1e30f, 1e30f, 1e30f}, high = low * -1;
+  for (const Point& v : solid_velocities()) {
+    x += drift_units(v.x), y += drift_units(v.y), z += drift_units(v.z);
+    low = {smaller(v.x, low.x), smaller(v.y, low.y), smaller(v.z, low.z)};
+    high = {larger(v.x, high.x), larger(v.y, high.y), larger(v.z, high.z)};
+  }
   drift_ = {drift_of(x, solid_.count), drift_of(y, solid_.count), drift_of(z, solid_.count)};
+  skin_now_ = largest_skin(skin_rule(), low, high, drift_);
 }
 
 void ParticleWorld::list_solids() {
   ThreadPool* threads = options_.threads;
   sorted_solid_.sort(cells_, solid_positions(), threads);
   solid_.reorder(sorted_solid_.order, threads);
-  find_drift();
   const SkinRule rule = skin_rule();
   std::vector<float> reach(solid_.count);
   listed_at_.resize(solid_.count);

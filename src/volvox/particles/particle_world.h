@@ -163,9 +163,7 @@ class ParticleWorld {
   void archive_fluid(Archive& ar);
   void archive_solids(Archive& ar);
   void list_solids();
-  float solid_skin() const;
   SkinRule skin_rule() const;
-  double cell_size(bool fluid, bool solids) const;
   float wet_reach() const;
   void find_drift();
   bool lists_end(double age, double dt);
@@ -181,7 +179,6 @@ class ParticleWorld {
   std::vector<Wrench> impulses_;
   std::uint64_t drained_ = 0, torn_ = 0;
   float largest_radius_ = 0;
-  bool grains_ = false;  // there are solids that are not cloth
 
   // Working memory, which is no part of the state.
   Cells cells_;
@@ -189,6 +186,7 @@ class ParticleWorld {
   Neighbours fluid_of_fluid_, solid_of_fluid_, fluid_of_solid_, solid_of_solid_;
   std::vector<Vector> listed_at_;  // where solids were when the lists were made, and how fast their mean was
   Vector drift_;
+  float skin_now_ = 0;        // the largest
   std::vector<float> skins_;  // how far each may stray before the lists end, m
   Touches touches_;           // by entry of solid_of_solid_
   std::vector<ShapeView> views_;

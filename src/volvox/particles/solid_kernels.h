@@ -211,6 +211,18 @@ VOLVOX_KERNEL void advance_solid(const Point& position, const Point& velocity, c
 VOLVOX_KERNEL float skin_of(const SkinRule& rule, const Point& velocity, const Vector& drift) {
   return smaller(rule.most, rule.least + length(xyz(velocity) - drift) * rule.time);
 }
+// The largest of them, where all velocities are between two.
+VOLVOX_KERNEL float largest_skin(const SkinRule& rule, const Vector& low, const Vector& high, const Vector& drift) {
+  const Point most{larger(high.x - drift.x, drift.x - low.x), larger(high.y - drift.y, drift.y - low.y),
+                   larger(high.z - drift.z, drift.z - low.z), 0};
+  return skin_of(rule, most, {});
+}
+// Who looks for neighbours finds them in the cells about its own.
+VOLVOX_KERNEL double size_of_cells(bool fluid, bool solids, float reach_of_fluid, float largest_radius, float skin) {
+  float size = solids ? 2 * largest_radius + 2 * skin : 0;
+  if (fluid) size = larger(size, reach_of_fluid + (solids ? largest_radius : 0));
+  return larger(size, 1e-5f) * 1.0001;
+}
 // For the mean velocity, as integers: a sum whose order does not matter.
 VOLVOX_KERNEL std::int64_t drift_units(float velocity) {
   const float most = 1e4f;  // m/s

@@ -18,11 +18,12 @@ __device__ inline float sum_lanes(unsigned group, float value) {
 // What a thread has of eight that share a particle.
 struct Lane {
   std::uint32_t particle, lane;
-  unsigned group;  // the threads of the particle
+  unsigned shift, group;  // the threads of the particle, in their warp
 };
 __device__ inline Lane lane_of_thread() {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-  return {thread / lanes, thread % lanes, 0xffu << (threadIdx.x % 32 / lanes * lanes)};
+const unsigned shift = threadIdx.x % 32 / lanes * lanes;
+  return {thread / lanes, thread % lanes, shift, 0xffu << shift};
 }
 
 // The box around the points of a block, as find_near has it.

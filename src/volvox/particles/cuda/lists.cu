@@ -24,16 +24,50 @@ __global__ void begin_bounds(Control* control) {
   for (int axis = 0; axis < 3; ++axis) {
     control->low[axis] = ordered(1e30f);
     control->high[axis] = ordered(-1e30f);
+    control->slow[axis] = control->low[axis], control->fast[axis] = control->high[axis];
     control->drift_units[axis] = 0;
   }
   control->leaving[0] = control->leaving[1] = 0;
 }
 
+// The box around points; NaN is nowhere.
+struct Bounds {
+  std::int32_t low[3], high[3];
+
+  __device__ Bounds() {
+    for (int axis = 0; axis < 3; ++axis) low[axis] = ordered(1e30f), high[axis] = ordered(-1e30f);
+  }
+  __device__ void widen(const Point& p) {
+    const float at[3] = {p.x, p.y, p.z};
+    for (int axis = 0; axis < 3; ++axis) {
+      if (isnan(at[axis])) continue;
+      low[axis] = min(low[axis], ordered(at[axis]));
+      high[axis] = max(high[axis], ordered(at[axis]));
+    }
+  }
+  // All threads of a block call it.
+  __device__ void join(std::int32_t (&lowest)[3], std::int32_t (&highest)[3]) {
+    __shared__ std::int32_t warps[6][threads / 32];
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int32_t least = __reduce_min_sync(~0u, low[axis]), most = __reduce_max_sync(~0u, high[axis]);
+      if (threadIdx.x % 32 == 0) warps[axis][threadIdx.x / 32] = least, warps[3 + axis][threadIdx.x / 32] = most;
+    }
+    __syncthreads();
+    if (threadIdx.x < 6) {
+      std::int32_t found = warps[threadIdx.x][0];
+      for (unsigned w = 1; w < threads / 32; ++w)
+        found = threadIdx.x < 3 ? min(found, warps[threadIdx.x][w]) : max(found, warps[threadIdx.x][w]);
+      if (threadIdx.x < 3) atomicMin(&lowest[threadIdx.x], found);
+      else atomicMax(&highest[threadIdx.x - 3], found);
+    }
+    __syncthreads();
+  }
+};
+
 __global__ void find_bounds(Points points, ListSettings settings, Control* control, bool drains) {
   const std::uint32_t count = control->count[points.set];
-  std::int32_t low[3], high[3];
+  Bounds bounds, speeds;
   std::int64_t drift[3] = {};
-  for (int axis = 0; axis < 3; ++axis) low[axis] = ordered(1e30f), high[axis] = ordered(-1e30f);
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
     const Point p = points.position[i];
     if (drains) {
@@ -43,27 +77,33 @@ __global__ void find_bounds(Points points, ListSettings settings, Control* contr
         continue;
       }
     }
-    if (points.set == solid_set) {
-      const Point v = points.velocity[i];
-      drift[0] += drift_units(v.x), drift[1] += drift_units(v.y), drift[2] += drift_units(v.z);
-    }
-    const float at[3] = {p.x, p.y, p.z};
-    for (int axis = 0; axis < 3; ++axis) {
-      if (isnan(at[axis])) continue;
-      low[axis] = min(low[axis], ordered(at[axis]));
-      high[axis] = max(high[axis], ordered(at[axis]));
-    }
+    bounds.widen(p);
+    if (points.set == fluid_set) continue;
+    const Point v = points.velocity[i];
+    speeds.widen(v);
+    drift[0] += drift_units(v.x), drift[1] += drift_units(v.y), drift[2] += drift_units(v.z);
   }
+  bounds.join(control->low, control->high);
+  if (points.set == fluid_set) return;
+  speeds.join(control->slow, control->fast);
+  __shared__ std::int64_t warps[3][threads / 32];
   for (int axis = 0; axis < 3; ++axis) {
-    low[axis] = __reduce_min_sync(~0u, low[axis]);
-    high[axis] = __reduce_max_sync(~0u, high[axis]);
-    if (points.set == solid_set)
-      for (int offset = 16; offset > 0; offset /= 2) drift[axis] += __shfl_xor_sync(~0u, drift[axis], offset);
-    if (threadIdx.x % 32 != 0) continue;
-    atomicMin(&control->low[axis], low[axis]);
-    atomicMax(&control->high[axis], high[axis]);
-    if (points.set == solid_set) atomicAdd(&control->drift_units[axis], static_cast<unsigned long long>(drift[axis]));
+    for (int offset = 16; offset > 0; offset /= 2) drift[axis] += __shfl_xor_sync(~0u, drift[axis], offset);
+    if (threadIdx.x % 32 == 0) warps[axis][threadIdx.x / 32] = drift[axis];
   }
+  __syncthreads();
+  if (threadIdx.x < 3) {
+    std::int64_t sum = 0;
+    for (unsigned w = 0; w < threads / 32; ++w) sum += warps[threadIdx.x][w];
+    atomicAdd(&control->drift_units[threadIdx.x], static_cast<unsigned long long>(sum));
+  }
+}
+
+__device__ Vector drift_now(const Control& control) {
+  const std::uint32_t count = control.count[solid_set] - control.leaving[solid_set];
+  if (count == 0) return {};
+  const auto drift = [&](int axis) { return drift_of(static_cast<std::int64_t>(control.drift_units[axis]), count); };
+  return {drift(0), drift(1), drift(2)};
 }
 
 __device__ Cells cells_over(const ListSettings& s, const Control& control) {
@@ -74,7 +114,9 @@ __device__ Cells cells_over(const ListSettings& s, const Control& control) {
   }
   const std::uint32_t fluids = control.count[fluid_set] - control.leaving[fluid_set],
                       solids = control.count[solid_set] - control.leaving[solid_set];
-  const double size = solids == 0 ? s.size_fluid : fluids == 0 ? s.size_solid : s.size_both;
+  const auto vector = [](const std::int32_t(&v)[3]) { return Vector{unordered(v[0]), unordered(v[1]), unordered(v[2])}; };
+  const float skin = largest_skin(s.skins, vector(control.slow), vector(control.fast), drift_now(control));
+  const double size = size_of_cells(fluids > 0, solids > 0, s.support + s.fluid_skin, s.largest_radius, skin);
   return Cells::over(low, high, size, std::size_t{fluids} + solids);
 }
 
@@ -84,13 +126,7 @@ __global__ void count_cells(Points points, ListSettings settings, Control* contr
     cells = cells_over(settings, *control);
     if (blockIdx.x == 0) {
       control->cells = cells;
-      if (points.set == solid_set) {
-        const std::uint32_t count = control->count[solid_set] - control->leaving[solid_set];
-        const auto drift = [&](int axis) {
-          return drift_of(static_cast<std::int64_t>(control->drift_units[axis]), count);
-        };
-        control->drift = {drift(0), drift(1), drift(2)};
-      }
+      control->drift = drift_now(*control);
     }
   }
   __syncthreads();
@@ -130,7 +166,9 @@ __global__ void sort_cells(Points points, SolidPoints solid, SkinRule skins, con
   if (which == solid_set) {
     const float skin = skin_of(skins, velocity, control->drift);
     solid.skin[to] = skin;
-    solid.reach[to] = velocity.w + skin;
+    const Point position = points.position[i];
+    solid.sought[to] = {position.x, position.y, position.z, velocity.w + skin};
+    solid.index[points.id[i]] = to;
     solid.sorted_spin[to] = solid.spin[i];
     solid.sorted_grain[to] = solid.grain[i];
     solid.sorted_on_shapes[to] = solid.on_shapes[i];
@@ -151,47 +189,39 @@ __global__ void end_sorting(Points fluid, Points solid, Control* control, int su
   control->listed = substep;
 }
 
-// Who looks for whom. A reach is that of all, or by point.
-struct Reach {
-  const float* of;
-  std::uint32_t step;
-  float all;
-  __device__ float operator()(std::uint32_t i) const { return of == nullptr ? all : of[std::size_t{i} * step]; }
-};
+// Who looks for whom: w of the points is their reach, or all of a set have one.
 struct Search {
-  Reach who, whom;
+  const Point *who, *whom;
+  float who_reach, whom_reach;  // 0: in w
   float skin;
   Lists lists;
   std::uint32_t number;  // of longest_list
 };
 
-// Eight threads have a point and test eight candidates at a time.
+// A warp has a point and tests 32 candidates at a time.
 template <bool same>
 __global__ void __launch_bounds__(threads) find_lists(Points who, Points whom, Search search, Control* control) {
-  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / lanes, lane = thread % lanes;
+  const std::uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (i >= control->count[who.set]) return;
-  const unsigned shift = threadIdx.x % 32 / lanes * lanes, group = 0xffu << shift, before = (1u << lane) - 1;
-  const Point p = who.sorted_position[i];
-  const std::uint32_t cell = who.sorted_cell[i];
-  const float own = search.who(i) + search.skin;
-  const Cells cells = control->cells;
-  const Row own_row = row_about(cells, whom.first, cell, static_cast<int>(lane));
-  const Row last_row = row_about(cells, whom.first, cell, rows_about - 1);
+  const unsigned before = (1u << lane) - 1;
+  const Point p = search.who[i];
+  const float own = (search.who_reach > 0 ? search.who_reach : p.w) + search.skin;
+  Row own_row{0, 0};
+  if (lane < rows_about) own_row = row_about(control->cells, whom.first, who.sorted_cell[i], static_cast<int>(lane));
   std::uint32_t* list = search.lists.entry + std::size_t{i} * search.lists.stride;
   std::uint32_t size = 0;
   for (int row = 0; row < rows_about; ++row) {
-    std::uint32_t begin = __shfl_sync(group, own_row.begin, row % lanes, lanes);
-    std::uint32_t end = __shfl_sync(group, own_row.end, row % lanes, lanes);
-    if (row == rows_about - 1) begin = last_row.begin, end = last_row.end;
-    for (std::uint32_t first = begin; first < end; first += lanes) {
+    const std::uint32_t begin = __shfl_sync(~0u, own_row.begin, row), end = __shfl_sync(~0u, own_row.end, row);
+    for (std::uint32_t first = begin; first < end; first += 32) {
       const std::uint32_t j = first + lane;
       bool near = j < end && !(same && j == i);
       if (near) {
-        const Point o = whom.sorted_position[j];
-        const float dx = o.x - p.x, dy = o.y - p.y, dz = o.z - p.z, far = search.whom(j) + own;
+        const Point o = search.whom[j];
+        const float dx = o.x - p.x, dy = o.y - p.y, dz = o.z - p.z;
+        const float far = (search.whom_reach > 0 ? search.whom_reach : o.w) + own;
         near = dx * dx + dy * dy + dz * dz < far * far;
       }
-      const unsigned bits = __ballot_sync(group, near) >> shift & 0xffu;
+      const unsigned bits = __ballot_sync(~0u, near);
       const std::uint32_t to = size + __popc(bits & before);
       if (near && to < search.lists.stride) list[to] = j;
       size += __popc(bits);
@@ -201,7 +231,7 @@ __global__ void __launch_bounds__(threads) find_lists(Points who, Points whom, S
   if (size > search.lists.stride) atomicMax(&control->longest_list[search.number], size);
   search.lists.count[i] = min(size, search.lists.stride);
   if (!same) return;
-  who.position[i] = p;
+  who.position[i] = who.sorted_position[i];
   who.velocity[i] = who.sorted_velocity[i];
   who.id[i] = who.sorted_id[i];
 }
@@ -209,20 +239,16 @@ __global__ void __launch_bounds__(threads) find_lists(Points who, Points whom, S
 __global__ void __launch_bounds__(threads) keep(Points points, SolidPoints solid, Lists lists, Control* control) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / lanes, lane = thread % lanes;
   if (control->touches_kept != 0 || i >= control->count[solid_set]) return;
-  const unsigned shift = threadIdx.x % 32 / lanes * lanes, group = 0xffu << shift, before = (1u << lane) - 1;
   const std::size_t first = std::size_t{i} * lists.stride, kept = std::size_t{i} * solid.touch_room;
   const std::uint32_t count = lists.count[i];
   std::uint32_t size = 0;
   for (std::uint32_t k = 0; k < count; k += lanes) {
-    const std::size_t entry = first + k + lane;
-    Vector moved;
-    if (k + lane < count) moved = {solid.shift_x[entry], solid.shift_y[entry], solid.shift_z[entry]};
-    const bool touches = moved.x != 0 || moved.y != 0 || moved.z != 0;
-    const unsigned bits = __ballot_sync(group, touches) >> shift & 0xffu;
-    const std::uint32_t to = size + __popc(bits & before);
-    if (touches && to < solid.touch_room) {
-      solid.touch_id[kept + to] = points.id[lists.entry[entry]];
-      solid.touch_shift[kept + to] = moved;
+    const unsigned bits = solid.shifted[(first + k) / lanes];
+    const std::uint32_t to = size + __popc(bits & ((1u << lane) - 1));
+    if ((bits >> lane & 1) != 0 && to < solid.touch_room) {
+      const Point moved = solid.shift[first + k + lane];
+      solid.touch_id[kept + to] = points.id[lists.entry[first + k + lane]];
+      solid.touch_shift[kept + to] = xyz(moved);
     }
     size += __popc(bits);
   }
@@ -239,18 +265,30 @@ __global__ void __launch_bounds__(threads) restore(Points points, SolidPoints so
   if (i >= control->count[solid_set]) return;
   const std::size_t first = std::size_t{i} * lists.stride, kept = std::size_t{solid.from[i]} * solid.touch_room;
   const std::uint32_t count = lists.count[i], touches = solid.touch_count[solid.from[i]];
-  for (std::uint32_t k = lane; k < count; k += lanes) {
-    const std::uint32_t id = points.id[lists.entry[first + k]];
-    Vector moved;
-    for (std::uint32_t t = 0; t < touches; ++t)
-      if (solid.touch_id[kept + t] == id) moved = solid.touch_shift[kept + t];
-    solid.shift_x[first + k] = moved.x, solid.shift_y[first + k] = moved.y, solid.shift_z[first + k] = moved.z;
+  const unsigned group_shift = threadIdx.x % 32 / lanes * lanes, group = 0xffu << group_shift;
+  for (std::uint32_t k = 0; k < count; k += lanes) {
+    const std::uint32_t other = k + lane < count ? lists.entry[first + k + lane] : ~0u;
+    bool shifted = false;
+    for (std::uint32_t t = 0; t < touches; ++t) {
+      const std::uint32_t touched = solid.index[solid.touch_id[kept + t]];  // ~0: it is gone
+      if (touched != other || other == ~0u) continue;
+      const Vector moved = solid.touch_shift[kept + t];
+      solid.shift[first + k + lane] = {moved.x, moved.y, moved.z, 0};
+      shifted = true;
+    }
+    const unsigned bits = __ballot_sync(group, shifted) >> group_shift & 0xffu;
+    if (lane == 0) solid.shifted[(first + k) / lanes] = static_cast<std::uint8_t>(bits);
   }
   if (lane != 0) return;
   solid.spin[i] = solid.sorted_spin[i];
   solid.grain[i] = solid.sorted_grain[i];
   solid.on_shapes[i] = solid.sorted_on_shapes[i];
-  solid.index[points.id[i]] = i;
+}
+
+// Fluid and solids look for each other without skins.
+__global__ void seek_radius(Points points, SolidPoints solid, const Control* control) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < control->count[solid_set]) solid.sought[i].w = points.sorted_velocity[i].w;
 }
 
 __global__ void look_for_strays(Points points, SolidPoints solid, Control* control, int substep, double dt) {
@@ -302,22 +340,24 @@ void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t 
   });
   const Points &fluid = all.set[fluid_set], &solid = all.set[solid_set];
   end_sorting<<<1, 1, 0, stream>>>(fluid, solid, control, substep);
-  const Reach water{nullptr, 0, settings.fluid_reach};
-  const Reach radius{solid.room > 0 ? &solid.sorted_velocity->w : nullptr, 4, 0}, strayed{all.solid.reach, 1, 0};
-  const auto wide = [](const Points& p) { return blocks_for(p.room * lanes, threads); };
+  const auto warps = [](const Points& p) { return blocks_for(p.room * 32, threads); };
+  const float water = settings.fluid_reach;
   if (fluid.room > 0)
-    find_lists<true><<<wide(fluid), threads, 0, stream>>>(
-        fluid, fluid, {water, water, settings.fluid_skin, all.fluid_of_fluid, 0}, control);
+    find_lists<true><<<warps(fluid), threads, 0, stream>>>(
+        fluid, fluid,
+        {fluid.sorted_position, fluid.sorted_position, water, water, settings.fluid_skin, all.fluid_of_fluid, 0}, control);
   if (solid.room > 0) {
-    find_lists<true><<<wide(solid), threads, 0, stream>>>(solid, solid, {strayed, strayed, 0, all.solid_of_solid, 1},
-                                                          control);
-    restore<<<wide(solid), threads, 0, stream>>>(solid, all.solid, all.solid_of_solid, control);
+    find_lists<true><<<warps(solid), threads, 0, stream>>>(
+        solid, solid, {all.solid.sought, all.solid.sought, 0, 0, 0, all.solid_of_solid, 1}, control);
+    restore<<<blocks_for(solid.room * lanes, threads), threads, 0, stream>>>(solid, all.solid, all.solid_of_solid,
+                                                                             control);
   }
   if (fluid.room > 0 && solid.room > 0) {
-    find_lists<false><<<wide(fluid), threads, 0, stream>>>(
-        fluid, solid, {water, radius, settings.wet, all.solid_of_fluid, 2}, control);
-    find_lists<false><<<wide(solid), threads, 0, stream>>>(
-        solid, fluid, {radius, water, settings.wet, all.fluid_of_solid, 3}, control);
+    seek_radius<<<blocks(solid), threads, 0, stream>>>(solid, all.solid, control);
+    find_lists<false><<<warps(fluid), threads, 0, stream>>>(
+        fluid, solid, {fluid.sorted_position, all.solid.sought, water, 0, settings.wet, all.solid_of_fluid, 2}, control);
+    find_lists<false><<<warps(solid), threads, 0, stream>>>(
+        solid, fluid, {all.solid.sought, fluid.sorted_position, 0, water, settings.wet, all.fluid_of_solid, 3}, control);
   }
   check(cudaGetLastError(), "lists");
 }

@@ -17,7 +17,8 @@ struct Control {
   std::uint32_t leaving[2] = {};  // while the tick begins
   std::int32_t low[3] = {}, high[3] = {};  // of all points, as integers that are ordered as the floats are
   Cells cells;
-  unsigned long long drift_units[3] = {};  // of solids
+  unsigned long long drift_units[3] = {};    // of solids
+  std::int32_t slow[3] = {}, fast[3] = {};  // bounds of their velocities, as integers
   Vector drift;                            // m/s
   std::int32_t listed = 0;                 // the substep in which lists were made
   std::uint32_t strayed = 0;
@@ -50,20 +51,22 @@ struct SolidPoints {
   Point *spin, *sorted_spin;
   std::uint8_t *grain, *sorted_grain;
   std::array<ShapeTouch, shape_touches>*on_shapes, *sorted_on_shapes;
-  float *reach, *skin;       // sorted
+  Point* sought;             // sorted: w is the reach
+  float* skin;               // sorted
   std::uint32_t* from;       // sorted: the place before
   std::uint32_t* index;      // by id
   // Touches by ids, in the order before the sorting, `touch_room` each.
   std::uint32_t *touch_count, *touch_id;
   Vector* touch_shift;
   std::uint32_t touch_room;
-  // By entry of the lists of solids: how far the two are shifted.
-  float *shift_x, *shift_y, *shift_z;
+  // By entry of the lists of solids: how far the two are shifted, where the bit of the entry is set; eight a byte.
+  Point* shift;
+  std::uint8_t* shifted;
 };
 
 struct ListSettings {
   double low[3], high[3];  // of the world
-  double size_fluid, size_solid, size_both;  // of a cell
+  float support, largest_radius;
   float fluid_reach, fluid_skin, wet;
   SkinRule skins;
 };

@@ -37,18 +37,26 @@ __global__ void __launch_bounds__(threads) touch_all(SolidView f, float dt) {
   const std::size_t first = std::size_t{i} * f.solids.stride;
   const std::uint32_t count = f.solids.count[i];
   TouchSums<float> sums = {};
-  for (std::uint32_t k = l.lane; k < count; k += lanes) {
-    const std::uint32_t j = f.solids.entry[first + k];
-    const Point at = f.at[j], moved = f.move[j];
-    const Shift<float> offset{own.at.x - at.x, own.at.y - at.y, own.at.z - at.z};
-    const float distance = square_root(offset.x * offset.x + offset.y * offset.y + offset.z * offset.z);
-    const float overlap = positive(own.move.w + moved.w - distance);
-    Shift<float> shift = {};
-    if (overlap > 0) {
-      const Shift<float> before{f.shift_x[first + k], f.shift_y[first + k], f.shift_z[first + k]};
-      shift = touch<float>(own, at, moved, f.spin[j], offset, distance, overlap, before, dt, sums);
+  for (std::uint32_t k = 0; k < count; k += lanes) {
+    bool shifted = false;
+    const unsigned bits = f.shifted[(first + k) / lanes];
+    if (k + l.lane < count) {
+      const std::size_t entry = first + k + l.lane;
+      const std::uint32_t j = f.solids.entry[entry];
+      const Point at = f.at[j], moved = f.move[j];
+      const Shift<float> offset{own.at.x - at.x, own.at.y - at.y, own.at.z - at.z};
+      const float distance = square_root(offset.x * offset.x + offset.y * offset.y + offset.z * offset.z);
+      const float overlap = positive(own.move.w + moved.w - distance);
+      if (overlap > 0) {
+        const Point before = (bits >> l.lane & 1) != 0 ? f.shift[entry] : Point{};
+        const Shift<float> shift = touch<float>(own, at, moved, f.spin[j], offset, distance, overlap,
+                                                {before.x, before.y, before.z}, dt, sums);
+        shifted = shift.x != 0 || shift.y != 0 || shift.z != 0;
+        if (shifted) f.shift[entry] = {shift.x, shift.y, shift.z, 0};
+      }
     }
-    f.shift_x[first + k] = shift.x, f.shift_y[first + k] = shift.y, f.shift_z[first + k] = shift.z;
+    const unsigned now = __ballot_sync(l.group, shifted) >> l.shift & 0xffu;
+    if (l.lane == 0 && now != bits) f.shifted[(first + k) / lanes] = static_cast<std::uint8_t>(now);
   }
   for (int axis = 0; axis < 3; ++axis) {
     sums.push[axis] = sum_lanes(l.group, sums.push[axis]);

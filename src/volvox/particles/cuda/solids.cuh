@@ -11,7 +11,8 @@ struct SolidView {
   const std::uint8_t* grain;
   std::array<ShapeTouch, shape_touches>* on_shapes;
   Lists solids, fluids;
-  float *shift_x, *shift_y, *shift_z;
+  Point* shift;  // where the bit is set
+  std::uint8_t* shifted;
   // The fluid around them, if there is any.
   bool has_fluid;
   FluidNumbers numbers;

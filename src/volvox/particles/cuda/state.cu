@@ -57,8 +57,10 @@ void DeviceWorld::make_room(const DeviceState& state) {
   other_spin_.reserve(solids);
   for (Buffer<std::uint8_t>* array : {&grain_, &sorted_grain_}) array->reserve(solids);
   on_shapes_.reserve(solids), sorted_on_shapes_.reserve(solids);
-  for (Buffer<float>* array : {&reach_, &skin_}) array->reserve(solids);
-  for (Buffer<float>* array : {&shift_x_, &shift_y_, &shift_z_}) array->reserve(solids * lists_[1].stride);
+  sought_.reserve(solids);
+  skin_.reserve(solids);
+  shift_.reserve(solids * lists_[1].stride);
+  shifted_.reserve(solids * lists_[1].stride / lanes);
   for (Buffer<std::uint32_t>* array : {&from_, &touch_count_}) array->reserve(solids);
   index_.reserve(state.ids);
   touch_id_.reserve(solids * touch_room_);
@@ -79,7 +81,7 @@ AllPoints DeviceWorld::points() const {
                sorted_grain_.get(),
                on_shapes_.get(),
                sorted_on_shapes_.get(),
-               reach_.get(),
+               sought_.get(),
                skin_.get(),
                from_.get(),
                index_.get(),
@@ -87,18 +89,16 @@ AllPoints DeviceWorld::points() const {
                touch_id_.get(),
                touch_shift_.get(),
                touch_room_,
-               shift_x_.get(),
-               shift_y_.get(),
-               shift_z_.get()};
+               shift_.get(),
+               shifted_.get()};
   all.fluid_of_fluid = lists_[0].view();
   all.solid_of_solid = lists_[1].view();
   all.solid_of_fluid = lists_[2].view();
   all.fluid_of_solid = lists_[3].view();
   for (int axis = 0; axis < 3; ++axis)
     all.settings.low[axis] = settings_.low[axis], all.settings.high[axis] = settings_.high[axis];
-  all.settings.size_fluid = settings_.cells_of_fluid;
-  all.settings.size_solid = settings_.cells_of_solids;
-  all.settings.size_both = settings_.cells_of_both;
+  all.settings.largest_radius = settings_.largest_radius;
+  all.settings.support = settings_.numbers.support;
   all.settings.fluid_reach = settings_.numbers.support / 2;
   all.settings.fluid_skin = settings_.fluid_skin;
   all.settings.wet = settings_.wet;
@@ -129,9 +129,8 @@ SolidView DeviceWorld::solid_view() const {
           on_shapes_.get(),
           lists_[1].view(),
           lists_[3].view(),
-          shift_x_.get(),
-          shift_y_.get(),
-          shift_z_.get(),
+          shift_.get(),
+          shifted_.get(),
           fluid_.room > 0,
           settings_.numbers,
           seen_.get(),

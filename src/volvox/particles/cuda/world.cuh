@@ -74,11 +74,11 @@ struct DeviceWorld {
   std::size_t cells_ = 0, blocks_ = 0;
   SetMemory fluid_, solid_;
   ListMemory lists_[4];  // fluid of fluid, solid of solid, solid of fluid, fluid of solid: as Control::longest_list
-  Buffer<Point> seen_, scratch_, spin_, sorted_spin_, push_, turn_;
+  Buffer<Point> seen_, scratch_, spin_, sorted_spin_, push_, turn_, sought_, shift_;
   Buffer<Vector> other_spin_, touch_shift_;
-  Buffer<std::uint8_t> grain_, sorted_grain_;
+  Buffer<std::uint8_t> grain_, sorted_grain_, shifted_;
   Buffer<std::array<ShapeTouch, shape_touches>> on_shapes_, sorted_on_shapes_;
-  Buffer<float> reach_, skin_, shift_x_, shift_y_, shift_z_, rest_, density_;
+  Buffer<float> skin_, rest_, density_;
   Buffer<std::uint32_t> from_, index_, touch_count_, touch_id_, thread_points_;
   Buffer<DeviceThreads> threads_;
   std::vector<std::uint32_t> groups_;  // the first block of each group of threads, and the end
