@@ -17,10 +17,10 @@ namespace {
 // before one has crossed its skin.
 constexpr double time_of_list = 0.01;   // s: two lists a tick of 1/60 s
 constexpr double skin_of_fluid = 0.05;  // of the support
-// Solids, of the largest radius: what one at rest has, and at most; a fast one has enough for most of a tick, so
+// Solids, of the largest radius: what one at rest has, and at most; a fast one has enough for a tick, so
 // that a heap that collapses is listed twice a tick, and not in every substep.
-constexpr float least_skin = 0.1f, most_skin = 0.9f;
-constexpr float time_of_skin = 1.0f / 80;  // s
+constexpr float least_skin = 0.05f, most_skin = 1.2f;
+constexpr float time_of_skin = 1.0f / 60;  // s
 
 bool list_of_fluid_ends(double age, double dt) { return age + dt > time_of_list * (1 + 1e-6); }
 

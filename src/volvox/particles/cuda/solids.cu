@@ -29,7 +29,7 @@ __device__ void push_by_fluid(const SolidView& f, std::uint32_t i, const Point& 
   push.x += got.x * share, push.y += got.y * share, push.z += got.z * share;
 }
 
-__global__ void __launch_bounds__(threads) touch_all(SolidView f, float dt) {
+__global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, float dt) {
   const Lane l = lane_of_thread();
   const std::uint32_t i = l.particle;
   if (i >= f.control->count[solid_set]) return;
