@@ -19,7 +19,7 @@ ordered_json to_json(const std::string& scene, int threads, const particles::Sce
   const bool fluid = scene == "fluid";
   return {{"scene", scene},
           {"n", m.n},
-          {"device", "cpu"},
+          {"device", m.device},
           {"threads", threads},
           {"frames", m.frames},
           {"frames_per_s", m.frames / m.run},
@@ -36,13 +36,14 @@ ordered_json to_json(const std::string& scene, int threads, const particles::Sce
 }
 
 void print_table(const ordered_json& results) {
-  std::vector<std::vector<std::string>> cells = {{"scene", "n", "threads", "frames", "frames/s", "frames/CPU-s",
-                                                  "density error", "bytes/particle", "peak MB", "state hash"}};
+  std::vector<std::vector<std::string>> cells = {{"scene", "n", "device", "threads", "frames", "frames/s",
+                                                  "frames/CPU-s", "density error", "bytes/particle", "peak MB",
+                                                  "state hash"}};
   for (const ordered_json& r : results) {
     const ordered_json& error = r["density_error_mean"];
     cells.push_back({r["scene"].get<std::string>(), std::to_string(r["n"].get<std::uint64_t>()),
-                     std::to_string(r["threads"].get<int>()), std::to_string(r["frames"].get<int>()),
-                     fmt::format("{:.1f}", r["frames_per_s"].get<double>()),
+                     r["device"].get<std::string>(), std::to_string(r["threads"].get<int>()),
+                     std::to_string(r["frames"].get<int>()), fmt::format("{:.1f}", r["frames_per_s"].get<double>()),
                      fmt::format("{:.1f}", r["frames_per_cpu_s"].get<double>()),
                      error.is_number() ? fmt::format("{:.2f} %", 100 * error.get<double>()) : "-",
                      fmt::format("{:.0f}", r["bytes_per_particle"].get<double>()),
@@ -55,15 +56,17 @@ void print_table(const ordered_json& results) {
 }  // namespace
 
 int bench_particles_command(const BenchParticlesArguments& arguments, Log& log) {
-  if (arguments.device != "cpu")
-    return complain(Error(fmt::format("--device '{}': particles run on the processor only, so far", arguments.device),
-                          "use --device cpu"));
+  if (arguments.device != "auto" && arguments.device != "cpu" && arguments.device != "cuda")
+    return complain(
+        Error(fmt::format("--device: there is no device '{}'", arguments.device), "choose one of: auto, cpu, cuda"));
   BenchScenes scenes;
   for (const auto& info : particles::all_scenes()) scenes.all.push_back({info.name, info.description, info.n});
   scenes.most = 1'000'000'000;
   scenes.measure = [&](const std::string& scene, std::size_t n, int threads) -> Result<ordered_json> {
-    const auto measured = particles::run_scene(scene, n, threads, arguments.frames);
+    const auto measured = particles::run_scene(
+        scene, {.n = n, .threads = threads, .frames = arguments.frames, .device = arguments.device});
     if (!measured.ok()) return measured.error();
+    if (!measured->device_note.empty()) log.warning(measured->device_note);
     return to_json(scene, threads, *measured);
   };
   scenes.print = print_table;

@@ -6,49 +6,36 @@
 #include <cmath>
 
 #include "volvox/base/index.h"
+#include "volvox/particles/fluid_kernels.h"
 
 namespace volvox::particles {
 namespace {
 
 constexpr float far_away = 1e15f;
-// All particles correct at once: with the whole of what each would need alone, short waves would overshoot. On a grid
-// the stiffest wave gets 3.03 times the share, and 4/3 would not be stable.
-constexpr float share_of_correction = 0.41f;
-
-struct Sums {
-  float value, slopes, x, y, z;
-};
+using Sums = DensitySums<float>;
 
 VOLVOX_KERNEL void add_neighbours(const FluidNumbers& n, const Point* at, const std::uint32_t* list,
                                   std::uint32_t count, const Point& p, Sums& sums) {
-  Lanes value = {}, slopes = {}, gx = {}, gy = {}, gz = {};
+  DensitySums<Lanes> all = {};
   const Lanes x = all_lanes(p.x), y = all_lanes(p.y), z = all_lanes(p.z);
   for (std::uint32_t k = 0; k < count; k += lanes) {
     PointLanes other;
     gather(other, at, list + k);
-    const Lanes dx = x - other.x, dy = y - other.y, dz = z - other.z;
-    const Lanes r2 = dx * dx + dy * dy + dz * dz, q = square_root(r2) * n.inverse_support;
-    const Lanes slope = kernel_slope(q);
-    value += slope * positive(1 - q) * (4 * q + 1);
-    slopes += slope * slope * r2;
-    gx += slope * dx, gy += slope * dy, gz += slope * dz;
+    add_neighbour<Lanes>(n, x - other.x, y - other.y, z - other.z, all);
   }
-  sums = {sum(value), sum(slopes), sum(gx), sum(gy), sum(gz)};
+  sums = {sum(all.value), sum(all.slopes), sum(all.x), sum(all.y), sum(all.z)};
 }
 
 VOLVOX_KERNEL Vector weighted_slopes(const FluidNumbers& n, const Point* seen, const std::uint32_t* list,
                                      std::uint32_t count, const Point& p) {
-  Lanes mx = {}, my = {}, mz = {};
+  MoveSums<Lanes> all = {};
   const Lanes x = all_lanes(p.x), y = all_lanes(p.y), z = all_lanes(p.z), w = all_lanes(p.w);
   for (std::uint32_t k = 0; k < count; k += lanes) {
     PointLanes other;
     gather(other, seen, list + k);
-    const Lanes dx = x - other.x, dy = y - other.y, dz = z - other.z;
-    const Lanes q = square_root(dx * dx + dy * dy + dz * dz) * n.inverse_support;
-    const Lanes weight = kernel_slope(q) * (other.w + w);
-    mx += weight * dx, my += weight * dy, mz += weight * dz;
+    add_neighbour<Lanes>(n, x - other.x, y - other.y, z - other.z, other.w + w, all);
   }
-  return {sum(mx), sum(my), sum(mz)};
+  return {sum(all.x), sum(all.y), sum(all.z)};
 }
 
 struct FluidJob {
@@ -85,20 +72,16 @@ VOLVOX_FOR_EACH_ISA(void, diffuse_block, (const DiffusionJob& job, std::size_t b
     const Point p = job.position[i], v = job.velocity[i];
     const Lanes x = all_lanes(p.x), y = all_lanes(p.y), z = all_lanes(p.z);
     const Lanes vx = all_lanes(v.x), vy = all_lanes(v.y), vz = all_lanes(v.z);
-    Lanes ax = {}, ay = {}, az = {};
+    MoveSums<Lanes> all = {};
     const std::uint32_t* list = lists + job.fluids->first[i];
     for (std::uint32_t k = 0; k < job.fluids->count[i]; k += lanes) {
       PointLanes other, moving;
       gather(other, job.position, list + k);
       gather(moving, job.velocity, list + k);
-      const Lanes dx = other.x - x, dy = other.y - y, dz = other.z - z;
-      const Lanes slope = kernel_slope(square_root(dx * dx + dy * dy + dz * dz) * job.numbers->inverse_support);
-      const Lanes viscous = slope * job.viscous, cohesive = slope * job.cohesion;
-      ax += viscous * (moving.x - vx) + cohesive * dx;
-      ay += viscous * (moving.y - vy) + cohesive * dy;
-      az += viscous * (moving.z - vz) + cohesive * dz;
+      add_neighbour<Lanes>(*job.numbers, job.viscous, job.cohesion, other.x - x, other.y - y, other.z - z,
+                           moving.x - vx, moving.y - vy, moving.z - vz, all);
     }
-    job.out[i] = {v.x + sum(ax), v.y + sum(ay), v.z + sum(az), 0};
+    job.out[i] = {v.x + sum(all.x), v.y + sum(all.y), v.z + sum(all.z), 0};
   }
 }
 
@@ -169,31 +152,7 @@ void FluidArrays::reorder(const std::vector<std::uint32_t>& order, ThreadPool* t
   resize(order.size());
 }
 
-// A sphere that is smaller than the kernel counts with its volume, a larger one by what it covers.
-Covered covered_by_sphere(const Vector& offset, float radius, float support) {
-  const float d = length(offset);
-  if (d == 0) return {};
-  if (radius > 0.5f * support) {
-    const Behind behind = behind_wall((d - radius) / support);
-    return {behind.part, offset * (-behind.slope / (support * d))};
-  }
-  const float q = d / support, ratio = radius / support;
-  const float value = 14 * ratio * ratio * ratio;  // its volume times W(0)
-  return {value * kernel_value(q), offset * (-20 * value * kernel_slope(q) / (support * support))};
-}
-
 namespace {
-
-struct Density {
-  float density, slopes;  // as a part of that at rest; what a correction of all but the particle itself would do
-  Vector own;             // gradient by its own position
-
-  void add(const Covered& covered, float inverse_mass_ratio) {
-    density += covered.part;
-    own = own + covered.gradient;
-    slopes += inverse_mass_ratio * dot(covered.gradient, covered.gradient);
-  }
-};
 
 std::span<const NearShape> shapes_near(const FluidNumbers& n, const Point* points, const ShapesView& shapes,
                                        std::size_t begin, std::size_t end) {
@@ -205,9 +164,7 @@ void densities_of(const FluidNumbers& n, const Point* points, const Neighbours& 
                   const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end, Density* out) {
   Sums block[block_size];
   sum_block({&n, points, nullptr, &fluids, block, nullptr}, begin, end);
-  for (std::size_t k = 0; k < end - begin; ++k)
-    out[k] = {n.value * (1 + block[k].value), n.slope * n.slope * block[k].slopes,
-              Vector{block[k].x, block[k].y, block[k].z} * -n.slope};
+  for (std::size_t k = 0; k < end - begin; ++k) out[k] = density_of(n, block[k]);
   for (const NearShape& near : shapes_near(n, points, shapes, begin, end)) {
     const ShapeView& shape = shapes.shapes[near.shape];
     near.for_points([&](std::size_t k) {
@@ -229,10 +186,7 @@ void find_multipliers(const FluidNumbers& n, FluidArrays& fluid, const Neighbour
   densities_of(n, fluid.at.data(), fluids, solids, solid, shapes, begin, end, block);
   for (std::size_t i = begin; i < end; ++i) {
     const Point& p = fluid.at[i];
-    const Density& d = block[i - begin];
-    const float multiplier =
-        share_of_correction * positive(d.density - 1) / (d.slopes + dot(d.own, d.own) + n.softness);
-    fluid.seen[i] = {p.x, p.y, p.z, multiplier};
+    fluid.seen[i] = {p.x, p.y, p.z, multiplier_of(n, block[i - begin])};
   }
 }
 
@@ -314,8 +268,6 @@ void diffuse_velocities(const FluidNumbers& n, const FluidArrays& fluid, const N
   const auto viscous = to_float(n.viscous * duration), cohesion = to_float(n.cohesion * duration);
   diffuse_block({&n, fluid.position.data(), fluid.velocity.data(), &fluids, viscous, cohesion, out}, begin, end);
   if (n.viscous == 0) return;
-  // A wall holds the fluid: as fluid that moves with it would, twice as strongly, because the velocity goes on falling
-  // behind it. The integral of (1 - q)^3 is 1/14 of that of W, of which the wall covers a part.
   for (const NearShape& near : shapes_near(n, fluid.position.data(), shapes, begin, end)) {
     const ShapeView& shape = shapes.shapes[near.shape];
     near.for_points([&](std::size_t k) {
@@ -323,8 +275,7 @@ void diffuse_velocities(const FluidNumbers& n, const FluidArrays& fluid, const N
       const Vector p = xyz(fluid.position[i]);
       const float part = covered_by(shape, p, n.support).part;
       if (part <= 0) return;
-      // Of the sum over all neighbours, 28 / 40 s^2 slope; capped, so that it never overshoots.
-      const float gain = smaller(2 * viscous / n.slope * 14 * n.inverse_support * n.inverse_support * part, 0.5f);
+      const float gain = held_by_wall(n, viscous, part);
       const Vector change = (velocity_at(shape, p) - xyz(fluid.velocity[i])) * gain;
       out[i].x += change.x, out[i].y += change.y, out[i].z += change.z;
       give(shapes.parts[begin / block_size * shapes.count + near.shape], shape, p, change * (n.mass * dt));

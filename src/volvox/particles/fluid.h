@@ -75,8 +75,6 @@ struct SolidsView {
   const Point* at = nullptr;      // w: 1 / mass
   const Point* radius = nullptr;  // w: radius
 };
-// The part of a fluid particle's kernel that a solid sphere covers.
-Covered covered_by_sphere(const Vector& offset, float radius, float support);
 
 // Densities and multipliers of [begin, end), into `seen`.
 void find_multipliers(const FluidNumbers& numbers, FluidArrays& fluid, const Neighbours& fluids,

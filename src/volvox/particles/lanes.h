@@ -5,14 +5,19 @@
 #include <cmath>
 #include <cstdint>
 
-#ifdef __SSE2__
-#  include <xmmintrin.h>
-#endif
+#ifdef __CUDACC__
+// On a GPU a lane is a thread. What is here is all that isa.h has for it.
+#  define VOLVOX_KERNEL __host__ __device__ __forceinline__
+#else
+#  ifdef __SSE2__
+#    include <xmmintrin.h>
+#  endif
 
-#include "volvox/base/isa.h"
+#  include "volvox/base/isa.h"
 
 // Every kernel is inlined, so that no vector crosses a call.
-#pragma GCC diagnostic ignored "-Wpsabi"
+#  pragma GCC diagnostic ignored "-Wpsabi"
+#endif
 
 namespace volvox::particles {
 
@@ -22,6 +27,18 @@ struct alignas(16) Point {
 };
 
 inline constexpr int lanes = 8;
+VOLVOX_KERNEL float square_root(float a) {
+#ifdef __CUDA_ARCH__
+  return __fsqrt_rn(a);
+#else
+  return __builtin_sqrtf(a);
+#endif
+}
+VOLVOX_KERNEL float positive(float a) { return a > 0 ? a : 0; }
+VOLVOX_KERNEL float smaller(float a, float b) { return a < b ? a : b; }
+VOLVOX_KERNEL float larger(float a, float b) { return a > b ? a : b; }
+
+#ifndef __CUDACC__
 typedef float Lanes __attribute__((vector_size(32)));
 typedef std::int32_t LaneMask __attribute__((vector_size(32)));
 typedef float LanesAnywhere __attribute__((vector_size(32), aligned(4), may_alias));
@@ -39,13 +56,9 @@ VOLVOX_KERNEL Lanes square_root(const Lanes& a) {
   for (int i = 0; i < lanes; ++i) root[i] = __builtin_sqrtf(a[i]);
   return root;
 }
-VOLVOX_KERNEL float square_root(float a) { return __builtin_sqrtf(a); }
 VOLVOX_KERNEL Lanes positive(const Lanes& a) { return a > 0 ? a : Lanes{}; }
-VOLVOX_KERNEL float positive(float a) { return a > 0 ? a : 0; }
 VOLVOX_KERNEL Lanes smaller(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
-VOLVOX_KERNEL float smaller(float a, float b) { return a < b ? a : b; }
 VOLVOX_KERNEL Lanes larger(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
-VOLVOX_KERNEL float larger(float a, float b) { return a > b ? a : b; }
 // ((v0 + v4) + (v2 + v6)) + ((v1 + v5) + (v3 + v7)), by halves.
 VOLVOX_KERNEL float sum(const Lanes& v) {
   const FourFloats four = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
@@ -54,16 +67,16 @@ VOLVOX_KERNEL float sum(const Lanes& v) {
 
 // Bit k: lane k is set.
 VOLVOX_KERNEL unsigned bits_of(const LaneMask& mask) {
-#ifdef __SSE2__
+#  ifdef __SSE2__
   // GCC 12 takes a mask apart number by number.
   const FourFloats low = reinterpret_cast<FourFloats>(__builtin_shufflevector(mask, mask, 0, 1, 2, 3));
   const FourFloats high = reinterpret_cast<FourFloats>(__builtin_shufflevector(mask, mask, 4, 5, 6, 7));
   return static_cast<unsigned>(_mm_movemask_ps(low)) | static_cast<unsigned>(_mm_movemask_ps(high)) << 4;
-#else
+#  else
   unsigned bits = 0;
   for (int k = 0; k < lanes; ++k) bits |= (mask[k] != 0 ? 1u : 0u) << k;
   return bits;
-#endif
+#  endif
 }
 
 // Eight points from anywhere: eight loads and a transposition.
@@ -83,5 +96,6 @@ VOLVOX_KERNEL void gather(PointLanes& out, const Point* points, const std::uint3
   out.z = __builtin_shufflevector(ab2, cd2, 0, 1, 8, 9, 4, 5, 12, 13);
   out.w = __builtin_shufflevector(ab2, cd2, 2, 3, 10, 11, 6, 7, 14, 15);
 }
+#endif
 
 }  // namespace volvox::particles

@@ -9,33 +9,16 @@
 namespace volvox::particles {
 namespace {
 
-constexpr double most_cells_a_point = 8, least_cells = 1 << 16;
-
-// What lies outside, or nowhere (NaN), is in a cell at the edge.
-std::uint32_t cell_of(const Cells& cells, const Point& p) {
-  const auto along = [&](float x, int axis) {
-    const float cell = (x - cells.low[axis]) * cells.scale[axis];
-    const std::int32_t before = Cells::steps[axis], last = cells.count[axis] - 2 * before - 1;
-    return !(cell > 0) ? before : cell >= to_float(last) ? last + before : static_cast<std::int32_t>(cell) + before;
-  };
-  return static_cast<std::uint32_t>((along(p.z, 2) * cells.count[1] + along(p.y, 1)) * cells.count[0] + along(p.x, 0));
-}
-
-// The points of the cells along x in each of the nine rows about a cell.
 struct Rows {
-  std::uint32_t begin[9], end[9];
+  std::uint32_t begin[rows_about], end[rows_about];
   std::size_t total = 0;
 };
 VOLVOX_KERNEL void find_rows(const Cells& cells, const std::uint32_t* first, std::uint32_t cell, Rows& rows) {
   rows.total = 0;
-  int k = 0;
-  for (std::int32_t dz = -1; dz <= 1; ++dz) {
-    for (std::int32_t dy = -1; dy <= 1; ++dy, ++k) {
-      const std::int64_t middle = std::int64_t{cell} + (std::int64_t{dz} * cells.count[1] + dy) * cells.count[0];
-      rows.begin[k] = first[middle - Cells::steps[0]];
-      rows.end[k] = first[middle + Cells::steps[0] + 1];
-      rows.total += rows.end[k] - rows.begin[k];
-    }
+  for (int k = 0; k < rows_about; ++k) {
+    const Row row = row_about(cells, first, cell, k);
+    rows.begin[k] = row.begin, rows.end[k] = row.end;
+    rows.total += row.end - row.begin;
   }
 }
 
@@ -89,7 +72,7 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
     const Lanes x = all_lanes(who.x[i]), y = all_lanes(who.y[i]), z = all_lanes(who.z[i]);
     const Lanes own = all_lanes(who.reach[i] + search.skin), both = all_lanes(whom.reach[0]) + own;
     search.first[i] = static_cast<std::uint32_t>(size);
-    for (int row = 0; row < 9; ++row) {
+    for (int row = 0; row < rows_about; ++row) {
       for (std::uint32_t j = rows.begin[row]; j < rows.end[row]; j += 64) {
         const std::uint32_t some = std::min(64u, rows.end[row] - j);
         std::uint64_t near = whom.same_reach ? near_bits<true>(whom, j, some, x, y, z, both)
@@ -105,21 +88,6 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
 }
 
 }  // namespace
-
-Cells Cells::over(const Vec3& low, const Vec3& high, double size, std::size_t points) {
-  const double most = std::max(least_cells, most_cells_a_point * real(points));
-  const auto number = [&](int axis) {
-    return std::floor((high[axis] - low[axis]) / (size / steps[axis])) + 1 + 2 * steps[axis];
-  };
-  while (number(0) * number(1) * number(2) > most) size *= 1.25;
-  Cells cells;
-  for (int axis = 0; axis < 3; ++axis) {
-    cells.low[axis] = to_float(low[axis]);
-    cells.count[axis] = truncated<std::int32_t>(number(axis));
-    cells.scale[axis] = to_float(steps[axis] / size);
-  }
-  return cells;
-}
 
 void SortedPoints::sort(const Cells& cells, std::span<const Point> points, ThreadPool* threads) {
   count = points.size();

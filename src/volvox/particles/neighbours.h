@@ -9,6 +9,7 @@
 
 #include "volvox/base/math.h"
 #include "volvox/base/thread_pool.h"
+#include "volvox/particles/cells.h"
 #include "volvox/particles/lanes.h"
 
 namespace volvox::particles {
@@ -34,20 +35,6 @@ void reorder(std::vector<T>& array, const std::vector<std::uint32_t>& order, std
   });
   array.swap(sorted);
 }
-
-// Cells over a box, with empty ones all around, so that nobody looks over the edge. Along x they are a third as long:
-// a row of them ends nearer to where the reach of a point does.
-struct Cells {
-  static constexpr std::int32_t steps[3] = {3, 1, 1};  // how many cells one looks to either side
-  float low[3] = {};
-  float scale[3] = {1, 1, 1};  // 1 / size of a cell
-  std::int32_t count[3] = {1, 1, 1};
-
-  // All within `size` of a point are in the cells that it looks at. Where few points are scattered widely, the cells
-  // become larger, so that they need no more memory than the points do.
-  static Cells over(const Vec3& low, const Vec3& high, double size, std::size_t points);
-  std::size_t total() const { return static_cast<std::size_t>(count[0]) * count[1] * count[2]; }
-};
 
 // The points of one set, by cells.
 struct SortedPoints {

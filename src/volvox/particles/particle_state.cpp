@@ -33,6 +33,12 @@ std::size_t archive_count(Archive& ar, std::size_t count) {
   return n;
 }
 
+double mean_excess(std::span<const float> densities) {
+  double error = 0;
+  for (const float d : densities) error += d > 1 ? d - 1.0 : 0.0;
+  return error / real(densities.size());
+}
+
 }  // namespace
 
 // The touches of the lists, by ids, so that they outlive the sorting.
@@ -97,18 +103,20 @@ void ParticleWorld::restore_touches() {
 double ParticleWorld::fluid_particle_mass() const { return numbers_.mass; }
 
 double ParticleWorld::density_error() const {
-  if (fluid_.count == 0 || !listed_) return 0;
-  std::vector<float> density(fluid_.count);
+  std::vector<float> density;
+  if (device_ != nullptr && device_->loaded && last_substep_ > 0 && !device_->densities(density).ok()) fetch();
+  if (density.empty() && (fluid_.count == 0 || !listed_)) return 0;
+  if (!density.empty()) return mean_excess(density);
+  density.resize(fluid_.count);
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     find_densities(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, {solid_.position.data(), solid_.velocity.data()},
                    {views_.data(), views_.size(), nullptr}, density.data(), begin, end);
   });
-  double error = 0;
-  for (const float d : density) error += d > 1 ? d - 1.0 : 0.0;
-  return error / real(fluid_.count);
+  return mean_excess(density);
 }
 
 std::vector<double> ParticleWorld::pressures() const {
+  fetch();
   std::vector<double> found(fluid_.count);
   if (last_substep_ <= 0) return found;
   for (std::size_t i = 0; i < fluid_.count; ++i)
@@ -117,6 +125,7 @@ std::vector<double> ParticleWorld::pressures() const {
 }
 
 Vec3 ParticleWorld::momentum() const {
+  fetch();
   Vec3 total;
   for (const Point& v : fluid_velocities()) total += wide(v) * numbers_.mass;
   for (std::size_t i = 0; i < solid_.count; ++i)
@@ -125,6 +134,7 @@ Vec3 ParticleWorld::momentum() const {
 }
 
 double ParticleWorld::energy() const {
+  fetch();
   double total = 0;
   const auto add = [&](const Point& p, const Point& v, double mass) {
     total += mass * (0.5 * length_squared(wide(v)) - dot(options_.gravity, wide(p)));
@@ -193,6 +203,8 @@ void ParticleWorld::archive_solids(Archive& ar) {
 }
 
 void ParticleWorld::archive(Archive& ar) {
+  fetch();
+  if (ar.loading() && device_ != nullptr) device_->loaded = false;
   if (!ar.loading() && listed_) keep_touches();
   archive_fluid(ar);
   archive_solids(ar);

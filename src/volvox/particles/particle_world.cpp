@@ -7,16 +7,22 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/available_memory.h"
+#include "volvox/particles/solid_kernels.h"
 
 namespace volvox::particles {
 namespace {
 
 // Lists of the fluid hold for this time. A pair that comes nearer by more than the skin in it is seen late, by this
 // time at most: what it lacks is the flat end of the kernel. Solids would be thrown apart by that: their lists end
-// before one has crossed half the skin.
-constexpr double time_of_list = 0.01;                        // s: two lists a tick of 1/60 s
-constexpr double fluid_skin = 0.05;                          // of the support
-constexpr double skin_of_grains = 0.6, skin_of_cloth = 1.2;  // of the largest radius; cloth has few neighbours
+// before one has crossed its skin.
+constexpr double time_of_list = 0.01;   // s: two lists a tick of 1/60 s
+constexpr double skin_of_fluid = 0.05;  // of the support
+// Solids, of the largest radius: what one at rest has, and at most; a fast one has enough for a tick, so
+// that a heap that collapses is listed twice a tick, and not in every substep.
+constexpr float least_skin = 0.05f, most_skin = 1.2f;
+constexpr float time_of_skin = 1.0f / 60;  // s
+
+bool list_of_fluid_ends(double age, double dt) { return age + dt > time_of_list * (1 + 1e-6); }
 
 Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
 Point narrow_point(const Vec3& v, float w) { return {to_float(v.x), to_float(v.y), to_float(v.z), w}; }
@@ -37,6 +43,7 @@ void widen(std::span<const Point> points, Vec3& low, Vec3& high) {
 ParticleWorld::ParticleWorld(const WorldOptions& options) : options_(options), numbers_(numbers_of(options.fluid)) {
   fluid_.resize(0);
   solid_.resize(0);
+  if (options.device != nullptr) device_ = std::make_unique<DeviceSide>(options.device);
 }
 
 Result<std::unique_ptr<ParticleWorld>> ParticleWorld::create(const WorldOptions& options) {
@@ -75,11 +82,23 @@ Result<void> ParticleWorld::check_places(std::span<const Vec3> positions, const 
   return {};
 }
 
+// The device's state will be an old one.
+void ParticleWorld::change_on_host() {
+  fetch();
+  if (device_ != nullptr) device_->loaded = false;
+}
+
+// Somebody adds or takes particles.
+void ParticleWorld::begin_change() {
+  change_on_host();
+  if (listed_) keep_touches();
+  listed_ = false;
+}
+
 Result<void> ParticleWorld::add_fluid(std::span<const Vec3> positions, const Vec3& velocity) {
   if (const auto room = check_memory(positions.size(), 600); !room.ok()) return room;
   if (const auto places = check_places(positions, velocity); !places.ok()) return places;
-  if (listed_) keep_touches();
-  listed_ = false;
+  begin_change();
   std::size_t i = fluid_.count;
   fluid_.resize(fluid_.count + positions.size());
   for (const Vec3& p : positions) {
@@ -108,9 +127,7 @@ Result<void> ParticleWorld::add_fluid_box(const Vec3& low, const Vec3& high) {
 }
 
 Result<void> ParticleWorld::add_grains(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
-  auto added = add_solids(desc, positions, velocity);
-  grains_ = grains_ || (added.ok() && !positions.empty());
-  return added;
+  return add_solids(desc, positions, velocity);
 }
 
 Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
@@ -124,8 +141,7 @@ Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Ve
   if (!(std::isfinite(desc.friction) && desc.friction >= 0)) return bad("friction", desc.friction, "give 0 or more");
   if (const auto room = check_memory(positions.size(), 800); !room.ok()) return room;
   if (const auto places = check_places(positions, velocity); !places.ok()) return places;
-  if (listed_) keep_touches();
-  listed_ = false;
+  begin_change();
   std::size_t i = solid_.count;
   solid_.resize(solid_.count + positions.size());
   const float radius = to_float(desc.radius);
@@ -144,6 +160,7 @@ Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Ve
 
 void ParticleWorld::pin(std::uint32_t solid) {
   VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
+  change_on_host();
   if (solid_.index[solid] == ~0u) return;
   const std::size_t i = solid_.index[solid];
   solid_.position[i].w = 0;
@@ -152,6 +169,7 @@ void ParticleWorld::pin(std::uint32_t solid) {
 
 void ParticleWorld::place(std::uint32_t solid, const Vec3& position) {
   VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
+  change_on_host();
   const std::uint32_t i = solid_.index[solid];
   if (i != ~0u && solid_.position[i].w == 0) solid_.position[i] = narrow_point(position, 0);
 }
@@ -172,20 +190,27 @@ Result<void> ParticleWorld::set_shape(ShapeIndex index, const Pose& pose, const 
   return {};
 }
 
-Result<void> ParticleWorld::step(double duration) {
+Result<ParticleWorld::Substeps> ParticleWorld::divide(double duration) const {
   if (!(std::isfinite(duration) && duration > 0)) return Error("a step must last for more than 0 s", "give it in s");
   const double longest = std::min({options_.max_substep, numbers_.longest_diffusion, numbers_.longest_ripple});
   if (duration / longest > 1e5)
     return Error(fmt::format("a step of {} s would take {:.0f} substeps", duration, duration / longest),
                  "use a smaller viscosity or surface tension, or a larger spacing");
-  const int substeps = truncated(std::ceil(duration / longest - 1e-9));
+  const int count = truncated(std::ceil(duration / longest - 1e-9));
   // Thin fluids, such as water at this scale, need it once a tick.
-  const int substeps_a_diffusion = numbers_.cohesion == 0 && duration <= numbers_.longest_diffusion ? substeps : 1;
-  const double dt = duration / substeps;
+  const int a_diffusion = numbers_.cohesion == 0 && duration <= numbers_.longest_diffusion ? count : 1;
+  return Substeps{count, a_diffusion, duration / count};
+}
+
+Result<void> ParticleWorld::step(double duration) {
+  const auto divided = divide(duration);
+  if (!divided.ok()) return divided.error();
+  const auto [substeps, substeps_a_diffusion, dt] = *divided;
   const float short_dt = to_float(dt);
   last_substep_ = dt;
   for (Wrench& impulse : impulses_) impulse = {};
   if (listed_) keep_touches();
+  if (device_ != nullptr && device_can()) return step_on_device(duration, *divided);
   if (auto done = drain(); !done.ok()) return done;
   for (int substep = 0, listed = 0; substep < substeps; ++substep) {
     if (substep == 0 || lists_end((substep - listed) * dt, dt)) {
@@ -205,23 +230,28 @@ Result<void> ParticleWorld::step(double duration) {
   return {};
 }
 
+int ParticleWorld::substeps_a_list(double dt) const {
+  int substeps = 1;
+  while (!list_of_fluid_ends(substeps * dt, dt)) ++substeps;
+  return substeps;
+}
+
 // Whether lists of this age, in s, do not hold for another substep.
 bool ParticleWorld::lists_end(double age, double dt) {
-  if (fluid_.count > 0 && age + dt > time_of_list * (1 + 1e-6)) return true;
-  // How far a solid will have gone, against the mean of all: a heap that falls as one keeps its lists.
-  const float next = to_float(dt);
-  const Vector drift{to_float(drift_.x * (age + dt)), to_float(drift_.y * (age + dt)), to_float(drift_.z * (age + dt))};
-  strayed_.assign(blocks_of(solid_.count), 0);
-  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t block) {
-    float most = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const Vector way = xyz(solid_.position[i]) - listed_at_[i] + xyz(solid_.velocity[i]) * next - drift;
-      most = larger(most, dot(way, way));
-    }
-    strayed_[block] = most;
+  if (fluid_.count > 0 && list_of_fluid_ends(age, dt)) return true;
+  const float next = to_float(dt), until = to_float(age + dt);
+  std::atomic<bool> one{false};  // whoever finds it
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    bool any = false;
+    for (std::size_t i = begin; i < end; ++i)
+      any |= strays(solid_.position[i], solid_.velocity[i], listed_at_[i], drift_, skins_[i], until, next);
+    if (any) one = true;
   });
-  const float half = 0.5f * solid_skin();
-  return std::any_of(strayed_.begin(), strayed_.end(), [&](float most) { return most > half * half; });
+  return one;
+}
+
+Result<void> ParticleWorld::not_a_number() const {
+  return Error("the position of a particle is no longer a number", "use shorter substeps (`max_substep`)");
 }
 
 // What is outside goes; the others keep their order.
@@ -237,8 +267,7 @@ Result<void> ParticleWorld::drain() {
   const auto sound = [](std::span<const Point> points) {
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return finite(wide(p)); });
   };
-  if (!sound(fluid_positions()) || !sound(solid_positions()))
-    return Error("the position of a particle is no longer a number", "use shorter substeps (`max_substep`)");
+  if (!sound(fluid_positions()) || !sound(solid_positions())) return not_a_number();
   if (leave(fluid_positions())) fluid_.reorder(stay, options_.threads);
   if (leave(solid_positions())) {
     std::fill(solid_.index.begin(), solid_.index.end(), ~0u);
@@ -256,11 +285,10 @@ void ParticleWorld::sort_and_list() {
     low[axis] = clamp(low[axis], options_.low[axis], options_.high[axis]);
     high[axis] = clamp(high[axis], low[axis], options_.high[axis]);
   }
-  const float support = numbers_.support, skin = to_float(fluid_skin * support);
-  const float near = 2 * largest_radius_ + solid_skin();
-  float size = solid_.count > 0 ? near : 0;
-  if (fluid_.count > 0) size = std::max(size, support + skin + (solid_.count > 0 ? largest_radius_ : 0));
-  cells_ = Cells::over(low, high, std::max(size, 1e-5f) * 1.0001, fluid_.count + solid_.count);
+  const float support = numbers_.support, skin = to_float(fluid_skin());
+  find_drift();
+  const double size = size_of_cells(fluid_.count > 0, solid_.count > 0, support + skin, largest_radius_, skin_now_);
+  cells_ = Cells::over(low, high, size, fluid_.count + solid_.count);
 
   ThreadPool* threads = options_.threads;
   sorted_fluid_.sort(cells_, fluid_positions(), threads);
@@ -269,34 +297,61 @@ void ParticleWorld::sort_and_list() {
   sorted_fluid_.fill(fluid_positions(), reach, threads);
   fluid_of_fluid_.find(cells_, sorted_fluid_, sorted_fluid_, skin, static_cast<std::uint32_t>(fluid_.count), threads);
   if (solid_.count > 0) list_solids();
+  else solid_of_fluid_ = fluid_of_solid_ = solid_of_solid_ = {};
   listed_ = true;
   ++lists_made_;
 }
 
-float ParticleWorld::solid_skin() const { return largest_radius_ * to_float(grains_ ? skin_of_grains : skin_of_cloth); }
+// How far fluid and solids see each other, besides half a support and a radius.
+float ParticleWorld::wet_reach() const { return numbers_.support * to_float(0.5 + skin_of_fluid); }
+
+double ParticleWorld::fluid_skin() const { return skin_of_fluid * numbers_.support; }
+
+SkinRule ParticleWorld::skin_rule() const {
+  // What one that falls gains on others in that time.
+  const float fall = 0.5f * to_float(length(options_.gravity)) * time_of_skin * time_of_skin;
+  const float most = most_skin * largest_radius_;
+  return {std::min(most, least_skin * largest_radius_ + fall), most, time_of_skin};
+}
+
+// The mean velocity of solids, and what skin the one needs that differs most.
+void ParticleWorld::find_drift() {
+  if (solid_.count == 0) return;
+  std::int64_t x = 0, y = 0, z = 0;
+  Vector low{1e30f, 1e30f, 1e30f}, high = low * -1;
+  for (const Point& v : solid_velocities()) {
+    x += drift_units(v.x), y += drift_units(v.y), z += drift_units(v.z);
+    low = {smaller(v.x, low.x), smaller(v.y, low.y), smaller(v.z, low.z)};
+    high = {larger(v.x, high.x), larger(v.y, high.y), larger(v.z, high.z)};
+  }
+  drift_ = {drift_of(x, solid_.count), drift_of(y, solid_.count), drift_of(z, solid_.count)};
+  skin_now_ = largest_skin(skin_rule(), low, high, drift_);
+}
 
 void ParticleWorld::list_solids() {
   ThreadPool* threads = options_.threads;
   sorted_solid_.sort(cells_, solid_positions(), threads);
   solid_.reorder(sorted_solid_.order, threads);
-  std::vector<float> radius(solid_.count);
+  const SkinRule rule = skin_rule();
+  std::vector<float> reach(solid_.count);
   listed_at_.resize(solid_.count);
-  drift_ = {};
+  skins_.resize(solid_.count);
   for (std::size_t i = 0; i < solid_.count; ++i) {
-    radius[i] = solid_.velocity[i].w;
     listed_at_[i] = xyz(solid_.position[i]);
-    drift_ += wide(solid_.velocity[i]) / real(solid_.count);
+    skins_[i] = skin_of(rule, solid_.velocity[i], drift_);
+    reach[i] = solid_.velocity[i].w + skins_[i];
   }
-  sorted_solid_.fill(solid_positions(), radius, threads);
+  sorted_solid_.fill(solid_positions(), reach, threads);
   const auto nobody = static_cast<std::uint32_t>(solid_.count);
-  solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, solid_skin(), nobody, threads);
+  solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, 0, nobody, threads);
   restore_touches();
   for (ThreadGroup& group : groups_) find_points(group, solid_);
   if (fluid_.count == 0) {
     solid_of_fluid_ = fluid_of_solid_ = {};
     return;
   }
-  const float wet = numbers_.support * to_float(0.5 + fluid_skin);
+  for (std::size_t i = 0; i < solid_.count; ++i) sorted_solid_.reach[i] = solid_.velocity[i].w;
+  const float wet = wet_reach();
   solid_of_fluid_.find(cells_, sorted_fluid_, sorted_solid_, wet, nobody, threads);
   fluid_of_solid_.find(cells_, sorted_solid_, sorted_fluid_, wet, static_cast<std::uint32_t>(fluid_.count), threads);
 }
@@ -315,23 +370,13 @@ void ParticleWorld::predict(float dt) {
   const Vector g{to_float(options_.gravity.x) * dt, to_float(options_.gravity.y) * dt,
                  to_float(options_.gravity.z) * dt};
   const float slowed = dt / (1 + to_float(options_.air_drag) * dt);
-  const auto advance = [&](const Point& from, const Point& velocity, float time, Point& at, Point& move) {
-    move = {(velocity.x + g.x) * time, (velocity.y + g.y) * time, (velocity.z + g.z) * time, velocity.w};
-    at = {from.x + move.x, from.y + move.y, from.z + move.z, from.w};
-  };
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i)
-      advance(fluid_.position[i], fluid_.velocity[i], dt, fluid_.at[i], fluid_.move[i]);
+      advance(fluid_.position[i], fluid_.velocity[i], g, dt, fluid_.at[i], fluid_.move[i]);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (solid_.position[i].w != 0) {
-        advance(solid_.position[i], solid_.velocity[i], slowed, solid_.at[i], solid_.move[i]);
-      } else {
-        solid_.at[i] = solid_.position[i];
-        solid_.move[i] = {0, 0, 0, solid_.velocity[i].w};
-      }
-    }
+    for (std::size_t i = begin; i < end; ++i)
+      advance_solid(solid_.position[i], solid_.velocity[i], g, slowed, solid_.at[i], solid_.move[i]);
   });
 }
 
@@ -366,18 +411,14 @@ void ParticleWorld::pull_threads(float dt) {
 
 void ParticleWorld::finish(float dt) {
   const float per_s = 1 / dt;
-  const auto land = [&](const Point& at, const Point& move, Point& position, Point& velocity) {
-    position = {at.x, at.y, at.z, position.w};
-    velocity = {move.x * per_s, move.y * per_s, move.z * per_s, velocity.w};
-  };
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i)
-      land(fluid_.at[i], fluid_.move[i], fluid_.position[i], fluid_.velocity[i]);
+      land(fluid_.at[i], fluid_.move[i], per_s, fluid_.position[i], fluid_.velocity[i]);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     touch_shapes(solid_, shapes_view(), to_float(options_.rolling_resistance), dt, begin, end);
     for (std::size_t i = begin; i < end; ++i)
-      land(solid_.at[i], solid_.move[i], solid_.position[i], solid_.velocity[i]);
+      land(solid_.at[i], solid_.move[i], per_s, solid_.position[i], solid_.velocity[i]);
   });
 }
 

@@ -18,6 +18,7 @@
 #include "volvox/base/math.h"
 #include "volvox/base/result.h"
 #include "volvox/base/thread_pool.h"
+#include "volvox/particles/device.h"
 #include "volvox/particles/fluid.h"
 #include "volvox/particles/neighbours.h"
 #include "volvox/particles/shapes.h"
@@ -35,6 +36,7 @@ struct WorldOptions {
   double rolling_resistance = 0;   // of grains: the torque that it takes to roll, over normal force and radius
   double air_drag = 0;             // of grains and cloth: the part of its velocity that one loses in a second
   ThreadPool* threads = nullptr;   // may be null
+  std::shared_ptr<const Device> device = nullptr;  // null: the processor. What it cannot do, the processor does
 };
 
 struct GrainDesc {
@@ -81,18 +83,21 @@ class ParticleWorld {
   // What the particles gave a shape in the last step: impulse (N s) and its moment about the middle (N m s).
   const Wrench& impulse(ShapeIndex index) const { return impulses_[checked(index)]; }
 
+  // Brings the state to the device, if there is one, so that the first step need not. Whether there is.
+  bool prepare();
   // One tick of `duration` seconds. Error: a position is no longer a number; the world is then of no use.
   Result<void> step(double duration);
 
   // In the order of memory, which changes.
-  std::span<const Point> fluid_positions() const { return {fluid_.position.data(), fluid_.count}; }
-  std::span<const Point> fluid_velocities() const { return {fluid_.velocity.data(), fluid_.count}; }
-  std::span<const std::uint32_t> fluid_ids() const { return fluid_.id; }
-  std::span<const Point> solid_positions() const { return {solid_.position.data(), solid_.count}; }   // w: 1 / mass
-  std::span<const Point> solid_velocities() const { return {solid_.velocity.data(), solid_.count}; }  // w: radius
-  std::span<const Point> solid_spins() const { return {solid_.spin.data(), solid_.count}; }           // w: friction
-  std::span<const std::uint32_t> solid_ids() const { return solid_.id; }
-  std::size_t index_of_solid(std::uint32_t id) const { return solid_.index[id]; }
+  std::span<const Point> fluid_positions() const { return fetch(), std::span(fluid_.position.data(), fluid_.count); }
+  std::span<const Point> fluid_velocities() const { return fetch(), std::span(fluid_.velocity.data(), fluid_.count); }
+  std::span<const std::uint32_t> fluid_ids() const { return fetch(), fluid_.id; }
+  // Of solids, w: 1 / mass; radius; friction.
+  std::span<const Point> solid_positions() const { return fetch(), std::span(solid_.position.data(), solid_.count); }
+  std::span<const Point> solid_velocities() const { return fetch(), std::span(solid_.velocity.data(), solid_.count); }
+  std::span<const Point> solid_spins() const { return fetch(), std::span(solid_.spin.data(), solid_.count); }
+  std::span<const std::uint32_t> solid_ids() const { return fetch(), solid_.id; }
+  std::size_t index_of_solid(std::uint32_t id) const { return fetch(), solid_.index[id]; }
   double fluid_particle_mass() const;
   // Of the fluid after the last step: the mean of how much denser than at rest particles are, as a part (those at a
   // surface, which are less dense, count as 0), and the pressure at each particle in its last substep, Pa.
@@ -105,6 +110,8 @@ class ParticleWorld {
   Vec3 momentum() const;                                    // of the particles, kg m/s
   double energy() const;                                    // kinetic and in gravity, of the particles, J
   std::size_t memory_bytes() const;
+  bool on_device() const { return device_ != nullptr; }
+  const std::string& device_note() const { return device_note_; }  // why it is not, if it was to be; or empty
 
   // Snapshot: the world must have been built by the same calls.
   void archive(Archive& ar);
@@ -119,6 +126,25 @@ class ParticleWorld {
     VOLVOX_CHECK(index < shapes_.size(), "no such shape");
     return index;
   }
+
+  struct Substeps {
+    int count, a_diffusion;
+    double dt;
+  };
+  Result<Substeps> divide(double duration) const;
+  int substeps_a_list(double dt) const;  // of the fluid
+  double fluid_skin() const;
+  Result<void> not_a_number() const;
+
+  void begin_change();
+  void change_on_host();
+  bool device_can();
+  Result<void> step_on_device(double duration, const Substeps& substeps);
+  DeviceSettings device_settings() const;
+  void fetch() const;  // what the device has
+  void take_back();
+  Result<void> make_again(const std::string& failure);
+  void leave_device(const std::string& why);
 
   // The phases of a substep, in their order.
   Result<void> drain();
@@ -137,7 +163,9 @@ class ParticleWorld {
   void archive_fluid(Archive& ar);
   void archive_solids(Archive& ar);
   void list_solids();
-  float solid_skin() const;
+  SkinRule skin_rule() const;
+  float wet_reach() const;
+  void find_drift();
   bool lists_end(double age, double dt);
   void keep_touches();
   void restore_touches();
@@ -151,22 +179,24 @@ class ParticleWorld {
   std::vector<Wrench> impulses_;
   std::uint64_t drained_ = 0, torn_ = 0;
   float largest_radius_ = 0;
-  bool grains_ = false;  // there are solids that are not cloth
 
   // Working memory, which is no part of the state.
   Cells cells_;
   SortedPoints sorted_fluid_, sorted_solid_;
   Neighbours fluid_of_fluid_, solid_of_fluid_, fluid_of_solid_, solid_of_solid_;
   std::vector<Vector> listed_at_;  // where solids were when the lists were made, and how fast their mean was
-  Vec3 drift_;
-  std::vector<float> strayed_;  // by block
-  Touches touches_;             // by entry of solid_of_solid_
+  Vector drift_;
+  float skin_now_ = 0;        // the largest
+  std::vector<float> skins_;  // how far each may stray before the lists end, m
+  Touches touches_;           // by entry of solid_of_solid_
   std::vector<ShapeView> views_;
   std::vector<ShapePart> partial_;  // by block and shape
   std::vector<Point> points_;
   double last_substep_ = 0;  // s
   std::uint64_t lists_made_ = 0;
   bool listed_ = false;  // the lists are those of the particles as they lie in memory
+  std::unique_ptr<DeviceSide> device_;
+  std::string device_note_;
 };
 
 }  // namespace volvox::particles

@@ -6,6 +6,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/random.h"
 #include "volvox/particles/particle_world.h"
 
 namespace volvox::particles {
@@ -25,10 +26,28 @@ int root_of(std::size_t n, int power) {
 
 using World = std::unique_ptr<ParticleWorld>;
 
+struct Setting {
+  ThreadPool* threads;
+  std::shared_ptr<const Device> device;
+  std::uint64_t seed;
+
+  // Moves points by up to 2 % of their distance.
+  void stir(std::vector<Vec3>& points, double distance) const {
+    if (seed == 0) return;
+    RandomStream random(seed, 0, "scene");
+    const auto some = [&] { return random.uniform(-0.02, 0.02) * distance; };
+    for (Vec3& p : points) {
+      const double x = some(), y = some(), z = some();
+      p += Vec3{x, y, z};
+    }
+  }
+};
+
 // A column of water, 1 m on each side, breaks into a tank of 4 m by 1 m.
-Result<World> dam(std::size_t n, ThreadPool& pool) {
+Result<World> dam(std::size_t n, const Setting& setting) {
   WorldOptions options;
-  options.threads = &pool;
+  options.threads = setting.threads;
+  options.device = setting.device;
   const int side = root_of(n, 3);
   options.fluid.spacing = 1.0 / side;
   options.max_substep = options.fluid.spacing / 8.9;  // sound at about 9 m/s: enough for 3 % of density
@@ -42,14 +61,16 @@ Result<World> dam(std::size_t n, ThreadPool& pool) {
   for (std::size_t i = 0; i < n; ++i)
     positions.push_back(Vec3{real(i % side) + 0.5, real(i / side % side) + 0.5, real(i / side / side) + 0.5} *
                         options.fluid.spacing);
+  setting.stir(positions, options.fluid.spacing);
   if (auto added = (*world)->add_fluid(positions); !added.ok()) return added.error();
   return world;
 }
 
 // Rubble of two sizes, slightly apart, falls into a heap between walls.
-Result<World> rubble(std::size_t n, ThreadPool& pool) {
+Result<World> rubble(std::size_t n, const Setting& setting) {
   WorldOptions options;
-  options.threads = &pool;
+  options.threads = setting.threads;
+  options.device = setting.device;
   options.max_substep = 1.0 / 360;
   options.rolling_resistance = 0.1;
   auto world = ParticleWorld::create(options);
@@ -67,15 +88,17 @@ Result<World> rubble(std::size_t n, ThreadPool& pool) {
         Vec3{real(x) - side * 0.5 + 0.02 * real(z % 2), real(y) - side * 0.5 + 0.02 * real(z % 3), real(z) + 0.5} *
         pitch);
   }
+  for (std::vector<Vec3>& some : places) setting.stir(some, pitch);
   if (auto added = (*world)->add_grains({radius, 2500, 0.5}, places[0]); !added.ok()) return added.error();
   if (auto added = (*world)->add_grains({0.75 * radius, 1500, 0.5}, places[1]); !added.ok()) return added.error();
   return world;
 }
 
 // A blanket of 2 m, held at its corners, with a box of a module's size and weight on it.
-Result<World> blanket(std::size_t n, ThreadPool& pool) {
+Result<World> blanket(std::size_t n, const Setting& setting) {
   WorldOptions options;
-  options.threads = &pool;
+  options.threads = setting.threads;
+  options.device = setting.device;
   auto world = ParticleWorld::create(options);
   if (!world.ok()) return world;
   const int side = std::max(2, root_of(n, 2));
@@ -93,7 +116,7 @@ Result<World> blanket(std::size_t n, ThreadPool& pool) {
 
 struct Scene {
   SceneInfo info;
-  Result<World> (*make)(std::size_t, ThreadPool&);
+  Result<World> (*make)(std::size_t, const Setting&);
 };
 const std::vector<Scene>& scenes() {
   static const std::vector<Scene> all = {
@@ -112,21 +135,28 @@ std::vector<SceneInfo> all_scenes() {
   return infos;
 }
 
-Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, int frames) {
+Result<SceneMeasure> run_scene(const std::string& name, const SceneOptions& options) {
   const auto scene =
       std::find_if(scenes().begin(), scenes().end(), [&](const Scene& s) { return s.info.name == name; });
   if (scene == scenes().end())
     return Error(fmt::format("there is no scene '{}'", name), "choose some of: fluid, debris, cloth");
-  if (n == 0) n = scene->info.n;
+  const std::size_t n = options.n == 0 ? scene->info.n : options.n;
   if (const auto room = check_memory(n, 1000); !room.ok()) return room.error();
   SceneMeasure m;
   const double begin = platform::monotonic_seconds();
-  ThreadPool pool(threads);
-  const auto world = scene->make(n, pool);
+  ThreadPool pool(options.threads);
+  auto device = Device::by_name(options.device);
+  if (!device.ok()) {
+    if (options.device != "cuda") return device.error();
+    m.device_note = device.error().text();
+    device = std::shared_ptr<const Device>();
+  }
+  const auto world = scene->make(n, {&pool, *device, options.seed});
   if (!world.ok()) return world.error();
+  (*world)->prepare();
   m.load = platform::monotonic_seconds() - begin;
   m.n = (*world)->fluid_positions().size() + (*world)->solid_positions().size();
-  m.frames = frames > 0 ? frames : frames_of_scene;
+  m.frames = options.frames > 0 ? options.frames : frames_of_scene;
   for (int frame = 0; frame < m.frames; ++frame) {
     const double wall = platform::monotonic_seconds(), cpu = platform::process_cpu_seconds();
     if (const auto done = (*world)->step(tick); !done.ok()) return done.error();
@@ -139,6 +169,8 @@ Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threa
   m.drained = (*world)->drained();
   m.bytes = narrow<std::int64_t>((*world)->memory_bytes());
   m.state_hash = (*world)->hash();
+  m.device = (*world)->on_device() ? "cuda" : "cpu";
+  if (!(*world)->device_note().empty()) m.device_note = (*world)->device_note();
   return m;
 }
 

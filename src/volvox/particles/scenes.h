@@ -15,6 +15,14 @@ struct SceneInfo {
 };
 std::vector<SceneInfo> all_scenes();
 
+struct SceneOptions {
+  std::size_t n = 0;  // 0: as the scene defines
+  int threads = 1;
+  int frames = 0;              // 0: as the scene defines, 5 s
+  std::string device = "cpu";  // see Device::by_name
+  std::uint64_t seed = 0;      // of where the particles begin: up to 2 % of a spacing away; 0: on their grid
+};
+
 struct SceneMeasure {
   std::size_t n = 0;                  // particles
   int frames = 0;                     // ticks of 1/60 s
@@ -24,9 +32,11 @@ struct SceneMeasure {
   std::uint64_t drained = 0;
   std::int64_t bytes = 0;  // of all particles
   std::uint64_t state_hash = 0;
+  std::string device;       // what computed in the end: cpu or cuda
+  std::string device_note;  // why it was not what was asked for
 };
 
-// `frames` 0: as the scene defines, 5 s. Too little memory is said before anything is loaded.
-Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, int frames = 0);
+// Too little memory is said before anything is loaded. A device that is not there, or fails, is no error.
+Result<SceneMeasure> run_scene(const std::string& name, const SceneOptions& options);
 
 }  // namespace volvox::particles

@@ -5,37 +5,10 @@
 #include <algorithm>
 
 #include "volvox/base/index.h"
+#include "volvox/particles/shape_kernels.h"
 
 namespace volvox::particles {
 namespace {
-
-Vector into_frame(const ShapeView& s, const Vector& point) {
-  const Vector p = point - vector_of(s.center);
-  return {dot(p, vector_of(s.axes[0])), dot(p, vector_of(s.axes[1])), dot(p, vector_of(s.axes[2]))};
-}
-Vector out_of_frame(const ShapeView& s, const Vector& v) {
-  return vector_of(s.axes[0]) * v.x + vector_of(s.axes[1]) * v.y + vector_of(s.axes[2]) * v.z;
-}
-Vector to_capsule_axis(const ShapeView& s, const Vector& p) {
-  const float along = std::clamp(p.z, -s.axis, s.axis);
-  return {p.x, p.y, p.z - along};
-}
-
-Distance box_distance(const ShapeView& s, const Vector& p) {
-  const float over[3] = {std::fabs(p.x) - s.half[0], std::fabs(p.y) - s.half[1], std::fabs(p.z) - s.half[2]};
-  const float sign[3] = {p.x < 0 ? -1.0f : 1.0f, p.y < 0 ? -1.0f : 1.0f, p.z < 0 ? -1.0f : 1.0f};
-  const int most = over[0] > over[1] ? (over[0] > over[2] ? 0 : 2) : (over[1] > over[2] ? 1 : 2);
-  if (over[most] <= 0) {
-    float n[3] = {};
-    n[most] = sign[most];
-    return {over[most], vector_of(n)};
-  }
-  const Vector out{sign[0] * positive(over[0]), sign[1] * positive(over[1]), sign[2] * positive(over[2])};
-  const float d = length(out);
-  return {d, out * (1 / d)};
-}
-
-VOLVOX_KERNEL Lanes size_of(const Lanes& a) { return larger(a, -a); }
 
 VOLVOX_FOR_EACH_ISA(void, find_bits,
                     (const ShapeView& s, const Point* points, std::size_t count, float distance, NearShape& out),
@@ -45,19 +18,7 @@ VOLVOX_FOR_EACH_ISA(void, find_bits,
     for (std::size_t n = 0; n < lanes; ++n) which[n] = static_cast<std::uint32_t>(k + n < count ? k + n : count - 1);
     PointLanes p;
     gather(p, points, which);
-    const Lanes x = p.x - s.center[0], y = p.y - s.center[1], z = p.z - s.center[2];
-    const Lanes along = size_of(x * s.axes[0][0] + y * s.axes[0][1] + z * s.axes[0][2]);
-    const Lanes across = size_of(x * s.axes[1][0] + y * s.axes[1][1] + z * s.axes[1][2]);
-    const Lanes up = x * s.axes[2][0] + y * s.axes[2][1] + z * s.axes[2][2];
-    const Lanes far_along = along - s.half[0], far_across = across - s.half[1], far_up = size_of(up) - s.half[2];
-    LaneMask near;
-    switch (s.kind) {
-      case ShapeKind::plane: near = up < distance; break;
-      case ShapeKind::tank: near = (far_along > -distance) | (far_across > -distance) | (far_up > -distance); break;
-      // A sphere and a capsule are in a box with their radius as margin.
-      default: near = (far_along < distance) & (far_across < distance) & (far_up < distance);
-    }
-    std::uint64_t found = bits_of(near);
+    std::uint64_t found = bits_of(may_be_near(s, p.x, p.y, p.z, distance));
     if (count - k < lanes) found &= (1u << (count - k)) - 1;
     out.bits[k / 64] |= found << k % 64;
   }
@@ -122,21 +83,7 @@ ShapeView view_of(const ShapeDesc& desc) {
   return view;
 }
 
-Distance distance_to(const ShapeView& s, const Vector& point) {
-  const Vector p = into_frame(s, point);
-  if (s.kind == ShapeKind::plane) return {p.z, vector_of(s.axes[2])};
-  Distance found;
-  if (s.kind == ShapeKind::sphere || s.kind == ShapeKind::capsule) {
-    const Vector out = s.kind == ShapeKind::sphere ? p : to_capsule_axis(s, p);
-    const float d = length(out);
-    found = {d - s.radius, d > 0 ? out * (1 / d) : Vector{1, 0, 0}};
-  } else {
-    found = box_distance(s, p);
-    if (s.kind == ShapeKind::tank) found = {-found.distance, found.normal * -1.0f};
-  }
-  found.normal = out_of_frame(s, found.normal);
-  return found;
-}
+Distance distance_to(const ShapeView& s, const Vector& point) { return simple_distance(s, point); }
 
 std::span<const NearShape> find_near(std::span<const ShapeView> shapes, std::span<const Point> points, float distance) {
   thread_local std::vector<NearShape> found;
@@ -147,10 +94,8 @@ std::span<const NearShape> find_near(std::span<const ShapeView> shapes, std::spa
     low = {smaller(low.x, p.x), smaller(low.y, p.y), smaller(low.z, p.z)};
     high = {larger(high.x, p.x), larger(high.y, p.y), larger(high.z, p.z)};
   }
-  const Vector middle = (low + high) * 0.5f;
-  const float reach = 0.5001f * length(high - low) + distance;  // a little more than rounding takes
   for (std::uint32_t s = 0; s < shapes.size(); ++s) {
-    if (distance_to(shapes[s], middle).distance > reach) continue;
+    if (!may_be_near(shapes[s], low, high, distance)) continue;
     NearShape near{s};
     find_bits(shapes[s], points.data(), points.size(), distance, near);
     if ((near.bits[0] | near.bits[1]) != 0) found.push_back(near);
@@ -158,25 +103,6 @@ std::span<const NearShape> find_near(std::span<const ShapeView> shapes, std::spa
   return found;
 }
 
-Covered covered_by(const ShapeView& s, const Vector& point, float support) {
-  if (s.kind != ShapeKind::tank) {
-    const Distance d = distance_to(s, point);
-    const Behind behind = behind_wall(d.distance / support);
-    return {behind.part, d.normal * (-behind.slope / support)};
-  }
-  // The walls of a tank add up, so that corners are no different.
-  const Vector p = into_frame(s, point);
-  Covered covered;
-  const auto wall = [&](float place, float half) {
-    const Behind low = behind_wall((half + place) / support), high = behind_wall((half - place) / support);
-    covered.part += low.part + high.part;
-    return (high.slope - low.slope) / support;
-  };
-  covered.gradient.x = wall(p.x, s.half[0]);
-  covered.gradient.y = wall(p.y, s.half[1]);
-  covered.gradient.z = wall(p.z, s.half[2]);
-  covered.gradient = out_of_frame(s, covered.gradient);
-  return covered;
-}
+Covered covered_by(const ShapeView& s, const Vector& point, float support) { return simple_covered(s, point, support); }
 
 }  // namespace volvox::particles

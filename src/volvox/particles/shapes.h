@@ -89,7 +89,7 @@ struct NearShape {
 // thread.
 std::span<const NearShape> find_near(std::span<const ShapeView> shapes, std::span<const Point> points, float distance);
 
-inline Vector velocity_at(const ShapeView& shape, const Vector& point) {
+VOLVOX_KERNEL Vector velocity_at(const ShapeView& shape, const Vector& point) {
   return vector_of(shape.velocity) + cross(vector_of(shape.spin), point - vector_of(shape.center));
 }
 

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/particles/solid_kernels.h"
+
 namespace volvox::particles {
 namespace {
 
 constexpr float far_away = -1e15f;
-// What a substep corrects of an overlap. All contacts of a grain correct at once; with more than this, those of twelve
-// neighbours would overshoot.
-constexpr float stiffness = 0.2f;
-constexpr float damping = 0.5f;          // and of the approach, times the stiffness
-constexpr float shape_stiffness = 0.5f;  // a shape is one contact
-// A sphere that may roll gives way along its surface by 1 + 5/2 of its inverse mass.
-constexpr float tangent_share = 2.0f / 7;
-constexpr float tiny = 1e-12f;
-
 struct TouchJob {
   const Point *at, *move, *spin;
   const std::uint8_t* grain;
@@ -28,100 +21,32 @@ struct TouchJob {
 
 VOLVOX_FOR_EACH_ISA(void, touch_block, (const TouchJob& job, std::size_t begin, std::size_t end), (job, begin, end)) {
   for (std::size_t i = begin; i < end; ++i) {
-    const Point p = job.at[i], m = job.move[i], s = job.spin[i];
-    Lanes push[3] = {}, turn[3] = {}, rolling[3] = {}, load_sum = {};
+    const Solid own{job.at[i], job.move[i], job.spin[i]};
+    TouchSums<Lanes> all = {};
     for (std::uint32_t k = job.first[i]; k < job.first[i] + job.count[i]; k += lanes) {
-      PointLanes at;
+      PointLanes at, moved, spin;
       gather(at, job.at, job.lists + k);
-      PointLanes moved;
       gather(moved, job.move, job.lists + k);
-      const Lanes ex = p.x - at.x, ey = p.y - at.y, ez = p.z - at.z;
-      const Lanes distance = square_root(ex * ex + ey * ey + ez * ez);
-      const Lanes overlap = positive(m.w + moved.w - distance);
-      if (bits_of(overlap > 0) == 0) {
-        const Lanes none = {};
-        store(job.shift_x + k, none), store(job.shift_y + k, none), store(job.shift_z + k, none);
-        continue;
+      const Shift<Lanes> offset{own.at.x - at.x, own.at.y - at.y, own.at.z - at.z};
+      const Lanes distance = square_root(offset.x * offset.x + offset.y * offset.y + offset.z * offset.z);
+      const Lanes overlap = positive(own.move.w + moved.w - distance);
+      Shift<Lanes> shift = {};
+      if (bits_of(overlap > 0) != 0) {
+        gather(spin, job.spin, job.lists + k);
+        const Shift<Lanes> before{load(job.shift_x + k), load(job.shift_y + k), load(job.shift_z + k)};
+        shift = touch(own, at, moved, spin, offset, distance, overlap, before, job.dt, all);
       }
-      PointLanes spin;
-      gather(spin, job.spin, job.lists + k);
-      const Lanes inverse = 1 / larger(distance, all_lanes(tiny));
-      const Lanes nx = ex * inverse, ny = ey * inverse, nz = ez * inverse;
-      const Lanes mx = m.x - moved.x, my = m.y - moved.y, mz = m.z - moved.z;
-      const Lanes apart = nx * mx + ny * my + nz * mz;
-      const Lanes mass = stiffness / larger(p.w + at.w, all_lanes(tiny));
-      const Lanes normal = overlap > 0 ? positive(mass * (overlap - damping * apart)) : Lanes{};
-      // How the two surfaces moved along each other in this substep.
-      const Lanes rx = (s.x * m.w + spin.x * moved.w) * job.dt, ry = (s.y * m.w + spin.y * moved.w) * job.dt,
-                  rz = (s.z * m.w + spin.z * moved.w) * job.dt;
-      const Lanes tx = mx - apart * nx - (ry * nz - rz * ny), ty = my - apart * ny - (rz * nx - rx * nz),
-                  tz = mz - apart * nz - (rx * ny - ry * nx);
-      Lanes hx = load(job.shift_x + k), hy = load(job.shift_y + k), hz = load(job.shift_z + k);
-      const Lanes along = nx * hx + ny * hy + nz * hz;
-      hx += tx - along * nx, hy += ty - along * ny, hz += tz - along * nz;
-      const Lanes share = mass * tangent_share, cap = square_root(s.w * spin.w) * normal;
-      Lanes fx = share * (hx + damping * tx), fy = share * (hy + damping * ty), fz = share * (hz + damping * tz);
-      const Lanes force = square_root(fx * fx + fy * fy + fz * fz);
-      const LaneMask slips = force > cap;
-      const Lanes keep = slips ? cap / larger(force, all_lanes(1e-30f)) : all_lanes(1);
-      fx *= keep, fy *= keep, fz *= keep;
-      const LaneMask touching = overlap > 0;
-      const Lanes unload = 1 / share;
-      store(job.shift_x + k, touching ? (slips ? fx * unload : hx) : Lanes{});
-      store(job.shift_y + k, touching ? (slips ? fy * unload : hy) : Lanes{});
-      store(job.shift_z + k, touching ? (slips ? fz * unload : hz) : Lanes{});
-      push[0] += normal * nx - fx, push[1] += normal * ny - fy, push[2] += normal * nz - fz;
-      // The arm is -radius n, the force on this one -f: n x f, times the radius.
-      turn[0] += ny * fz - nz * fy, turn[1] += nz * fx - nx * fz, turn[2] += nx * fy - ny * fx;
-      rolling[0] += normal * spin.x, rolling[1] += normal * spin.y, rolling[2] += normal * spin.z;
-      load_sum += normal;
+      store(job.shift_x + k, shift.x), store(job.shift_y + k, shift.y), store(job.shift_z + k, shift.z);
     }
-    job.push[i] = {sum(push[0]) * p.w, sum(push[1]) * p.w, sum(push[2]) * p.w, sum(load_sum)};
-    // The moment of inertia is 2/5 m r^2.
-    const float give = job.grain[i] != 0 ? 2.5f * p.w / (m.w * job.dt) : 0;
-    job.turn[i] = {sum(turn[0]) * give, sum(turn[1]) * give, sum(turn[2]) * give, 0};
-    job.other_spin[i] = {sum(rolling[0]), sum(rolling[1]), sum(rolling[2])};
+    const auto sum3 = [](const Lanes(&v)[3], float(&out)[3]) {
+      for (int axis = 0; axis < 3; ++axis) out[axis] = sum(v[axis]);
+    };
+    TouchSums<float> sums;
+    sum3(all.push, sums.push), sum3(all.turn, sums.turn), sum3(all.rolling, sums.rolling);
+    sums.load = sum(all.load);
+    const Push pushed = push_of(own, job.grain[i] != 0, job.dt, sums);
+    job.push[i] = pushed.push, job.turn[i] = pushed.turn, job.other_spin[i] = pushed.other_spin;
   }
-}
-
-// Friction that holds: the shift along the surface since they touched pulls back, up to the cap.
-struct Held {
-  Vector shift, force;
-  bool slips = false;
-};
-Held hold(const Vector& before, const Vector& slid, float share, float cap) {
-  Vector force = (before + slid * (1 + damping)) * share;
-  const float size = length(force);
-  if (size <= cap) return {before, force, false};
-  force = force * (cap / larger(size, 1e-30f));
-  return {force * (1 / share), force, true};
-}
-
-// A touch that holds: its shift grows by what the surfaces really slide in the substep, once all has been corrected.
-// (What it was predicted to slide and does not is no shift: the weight would add to it in every substep.)
-struct Holding {
-  ShapeTouch* touch;
-  Vector normal, carried;  // by the shape
-};
-Vector slide(const Point& move, const Point& spin, const Vector& normal, const Vector& carried, float dt) {
-  const Vector relative = xyz(move) - carried;
-  return relative - normal * dot(relative, normal) - cross(xyz(spin), normal) * (move.w * dt);
-}
-
-ShapeTouch* touch_of(std::array<ShapeTouch, shape_touches>& touches, std::uint32_t shape) {
-  for (ShapeTouch& touch : touches)
-    if (touch.shape == shape) return &touch;
-  for (ShapeTouch& touch : touches) {
-    if (touch.shape != no_shape) continue;
-    touch = {shape, 0, 0, 0};
-    return &touch;
-  }
-  return nullptr;
-}
-
-void forget(std::array<ShapeTouch, shape_touches>& touches, std::uint32_t shape) {
-  for (ShapeTouch& touch : touches)
-    if (touch.shape == shape) touch = {};
 }
 
 // Touches of shapes that are not near any longer.
@@ -132,16 +57,6 @@ void forget_far(std::array<ShapeTouch, shape_touches>& touches, std::span<const 
                                    [&](const NearShape& n) { return n.shape == touch.shape; });
     if (near == near_shapes.end() || !near->has(k)) touch = {};
   }
-}
-
-// A grain that rolls is braked towards what it touches, and stops if the torque that would take is small.
-void brake(Point& spin, const Vector& others, float load, float radius, float inverse_mass, float rolling, float dt) {
-  if (load <= 0) return;
-  const Vector relative = xyz(spin) - others * (1 / load);
-  const float size = length(relative), most = rolling * load * 2.5f * inverse_mass / (radius * dt);
-  const float keep = size <= most ? 0 : 1 - most / size;
-  const Vector kept = others * (1 / load) + relative * keep;
-  spin = {kept.x, kept.y, kept.z, spin.w};
 }
 
 }  // namespace
@@ -183,11 +98,9 @@ void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches
 
 void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
-    const Point push = solid.push[i], turn = solid.turn[i];
-    Point &at = solid.at[i], &move = solid.move[i], &spin = solid.spin[i];
-    at.x += push.x, at.y += push.y, at.z += push.z;
-    move.x += push.x, move.y += push.y, move.z += push.z;
-    spin.x += turn.x, spin.y += turn.y, spin.z += turn.z;
+    Solid own{solid.at[i], solid.move[i], solid.spin[i]};
+    apply(solid.push[i], solid.turn[i], own);
+    solid.at[i] = own.at, solid.move[i] = own.move, solid.spin[i] = own.spin;
   }
 }
 
@@ -199,52 +112,26 @@ void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, f
   const auto near_shapes =
       find_near({shapes.shapes, shapes.count}, {solid.at.data() + begin, end - begin}, 2 * largest);
   for (std::size_t i = begin; i < end; ++i) {
-    Point &at = solid.at[i], &move = solid.move[i], &spin = solid.spin[i];
-    if (at.w == 0) continue;
-    const float radius = move.w;
-    float load = solid.push[i].w;
-    Vector others = solid.other_spin[i];
-    Holding holding[shape_touches];
-    int holdings = 0;
+    if (solid.at[i].w == 0) continue;
     forget_far(solid.on_shapes[i], near_shapes, i - begin);
+    ShapeContacts c{{solid.at[i], solid.move[i], solid.spin[i]},
+                    solid.grain[i] != 0,
+                    solid.push[i].w,
+                    solid.other_spin[i],
+                    {solid.on_shapes[i][0], solid.on_shapes[i][1]},
+                    {},
+                    {},
+                    {}};
     for (const NearShape& near : near_shapes) {
       if (!near.has(i - begin)) continue;
-      const std::uint32_t s = near.shape;
-      const ShapeView& shape = shapes.shapes[s];
-      const Distance d = distance_to(shape, xyz(at));
-      const float overlap = radius - d.distance;
-      if (overlap <= 0) {
-        forget(solid.on_shapes[i], s);
-        continue;
-      }
-      const float mass = 1 / (at.w + shape.inverse_mass), normal = shape_stiffness * mass * overlap;
-      const Vector foot = xyz(at) - d.normal * radius, carried = velocity_at(shape, foot) * dt;
-      Held held;
-      if (ShapeTouch* touch = touch_of(solid.on_shapes[i], s)) {
-        const Vector before{touch->x, touch->y, touch->z};
-        held = hold(before - d.normal * dot(before, d.normal), slide(move, spin, d.normal, carried, dt),
-                    shape_stiffness * tangent_share * mass, square_root(spin.w * shape.friction) * normal);
-        *touch = {s, held.shift.x, held.shift.y, held.shift.z};
-        if (!held.slips) holding[holdings++] = {touch, d.normal, carried};
-      }
-      const Vector got = d.normal * normal - held.force;
-      give(shapes.parts[begin / block_size * shapes.count + s], shape, foot, got);
-      const Vector moved = got * at.w;
-      at.x += moved.x, at.y += moved.y, at.z += moved.z;
-      move.x += moved.x, move.y += moved.y, move.z += moved.z;
-      if (solid.grain[i] != 0) {
-        const Vector turned = cross(d.normal, held.force) * (2.5f * at.w / (radius * dt));
-        spin.x += turned.x, spin.y += turned.y, spin.z += turned.z;
-      }
-      load += normal;
-      others = others + vector_of(shape.spin) * normal;
+      const ShapeView& shape = shapes.shapes[near.shape];
+      const Given given = touch_shape(c, shape, near.shape, distance_to(shape, xyz(c.own.at)), dt);
+      if (given.touches)
+        give(shapes.parts[begin / block_size * shapes.count + near.shape], shape, given.foot, given.got);
     }
-    if (rolling > 0 && solid.grain[i] != 0) brake(spin, others, load, radius, at.w, rolling, dt);
-    for (int k = 0; k < holdings; ++k) {
-      const Vector slid = slide(move, spin, holding[k].normal, holding[k].carried, dt);
-      ShapeTouch& touch = *holding[k].touch;
-      touch = {touch.shape, touch.x + slid.x, touch.y + slid.y, touch.z + slid.z};
-    }
+    end_contacts(c, rolling, dt);
+    solid.at[i] = c.own.at, solid.move[i] = c.own.move, solid.spin[i] = c.own.spin;
+    solid.on_shapes[i] = {c.touches[0], c.touches[1]};
   }
 }
 

@@ -50,6 +50,13 @@ struct Touches {
   std::vector<Block> blocks;
 };
 
+// Lists of solids hold until one has strayed by its skin from the mean of all: a heap that falls as one keeps its
+// lists.
+struct SkinRule {
+  float least = 0, most = 0;  // m
+  float time = 0;             // s: a fast one has a skin for so long
+};
+
 // Corrections by contacts among solids, into `push`, `turn` and `other_spin`.
 void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
                   std::size_t end);

@@ -4,12 +4,13 @@
 #include <bit>
 
 #include "volvox/base/index.h"
+#include "volvox/particles/thread_kernels.h"
 
 namespace volvox::particles {
 namespace {
 
-struct alignas(32) Solving {
-  Lanes nx, ny, nz, share, pull;  // direction, and the two numbers of the elimination
+struct alignas(32) Solving {  // GCC forgets the alignment of a type that is the argument of a template
+  Eliminated<Lanes> segment;
 };
 
 struct PullJob {
@@ -31,12 +32,10 @@ VOLVOX_KERNEL void shift(const PullJob& job, std::uint32_t place, const Lanes& x
   }
 }
 
-// With the pull t of each segment, (w_k + w_k+1 + a) t_k - w_k (n_k-1 . n_k) t_k-1 - w_k+1 (n_k . n_k+1) t_k+1 =
-// length - rest: elimination forward, then back.
 VOLVOX_FOR_EACH_ISA(std::uint32_t, pull_block, (const PullJob& job), (job)) {
   PointLanes a, b;
   gather(a, job.at, job.index);
-  Lanes before_x = {}, before_y = {}, before_z = {}, before_share = {}, before_pull = {};
+  Eliminated<Lanes> before = {};
   std::uint32_t torn = 0;
   for (std::uint32_t k = 0; k < job.segments; ++k) {
     gather(b, job.at, job.index + (k + 1) * lanes);
@@ -49,40 +48,25 @@ VOLVOX_FOR_EACH_ISA(std::uint32_t, pull_block, (const PullJob& job), (job)) {
       rest = tears ? all_lanes(-1) : rest;
       store(job.rest + k * lanes, rest);
     }
-    const LaneMask holds = (rest >= 0) & (length > 0) & (a.w + b.w > 0);
-    const Lanes inverse = holds ? 1 / length : Lanes{};
-    Solving& s = job.solving[k];
-    s.nx = ex * inverse, s.ny = ey * inverse, s.nz = ez * inverse;
-    const Lanes couple = -a.w * (s.nx * before_x + s.ny * before_y + s.nz * before_z);
-    // The share of the segment before is its coupling to this one, over its pivot.
-    const Lanes share_before = couple * before_share;
-    const Lanes pivot = holds ? a.w + b.w + job.compliance - couple * share_before : all_lanes(1);
-    const Lanes over = 1 / pivot;
-    s.share = share_before;
-    s.pull = holds ? (length - rest - couple * before_pull) * over : Lanes{};
-    before_x = s.nx, before_y = s.ny, before_z = s.nz, before_share = over, before_pull = s.pull;
+    job.solving[k].segment = eliminate(a, b, length, rest, job.compliance, before);
     a = b;
   }
-  Lanes pull = {}, after_x = {}, after_y = {}, after_z = {}, share_after = {};
+  Pulled<Lanes> after = {};
   for (std::uint32_t k = job.segments; k-- > 0;) {
-    Solving& s = job.solving[k];
-    pull = s.pull - share_after * pull;
-    share_after = s.share;
-    const Lanes px = s.nx * pull, py = s.ny * pull, pz = s.nz * pull;
+    const EndMove<Lanes> move = pull_back(job.solving[k].segment, after);
     PointLanes end;
     gather(end, job.at, job.index + (k + 1) * lanes);
-    shift(job, k + 1, end.w * (after_x - px), end.w * (after_y - py), end.w * (after_z - pz));
-    after_x = px, after_y = py, after_z = pz;
+    shift(job, k + 1, end.w * move.x, end.w * move.y, end.w * move.z);
     if (job.strength > 0) {
       for (int lane = 0; lane < lanes; ++lane) {
-        if (!(pull[lane] * job.inverse_dt2 > job.strength)) continue;
+        if (!(after.pull[lane] * job.inverse_dt2 > job.strength)) continue;
         job.rest[k * lanes + lane] = -1;
         ++torn;
       }
     }
   }
   gather(a, job.at, job.index);
-  shift(job, 0, a.w * after_x, a.w * after_y, a.w * after_z);
+  shift(job, 0, a.w * after.x, a.w * after.y, a.w * after.z);
   return torn;
 }
 

@@ -183,11 +183,12 @@ TEST(Shapes, HaveExactDistances) {
 
 TEST(Scenes, AreTheSameAtAnyNumberOfThreads) {
   for (const SceneInfo& info : all_scenes()) {
-    const auto one = run_scene(info.name, 600, 1, 5), two = run_scene(info.name, 600, 2, 5);
+    const auto one = run_scene(info.name, {.n = 600, .threads = 1, .frames = 5}),
+               two = run_scene(info.name, {.n = 600, .threads = 2, .frames = 5});
     ASSERT_TRUE(one.ok()) << one.error().text();
     EXPECT_EQ(one->state_hash, two->state_hash);
   }
-  EXPECT_FALSE(run_scene("tides", 10, 1).ok());
+  EXPECT_FALSE(run_scene("tides", {.n = 10}).ok());
 }
 
 }  // namespace

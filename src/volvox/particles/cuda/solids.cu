@@ -1,0 +1,150 @@
+#include "volvox/particles/cuda/solids.cuh"
+
+#include "volvox/particles/cuda/block.cuh"
+#include "volvox/particles/solid_kernels.h"
+
+namespace volvox::particles::cuda {
+namespace {
+
+constexpr unsigned threads = 256;
+
+__global__ void predict_all(SolidView f, SubstepView s) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= f.control->count[solid_set]) return;
+  const float slowed = s.dt / (1 + f.air_drag * s.dt);
+  Point at, move;
+  advance_solid(f.position[i], f.velocity[i], s.gravity, slowed, at, move);
+  f.at[i] = at;
+  f.move[i] = move;
+}
+
+// What the fluid does to a solid.
+__device__ void push_by_fluid(const SolidView& f, std::uint32_t i, const Point& at, float radius, Point& push) {
+  Vector got;
+  for (std::uint32_t k = 0; k < f.fluids.count[i]; ++k) {
+    const Point p = f.seen[f.fluids.entry[std::size_t{i} * f.fluids.stride + k]];
+    if (p.w > 0) got = got + covered_by_sphere(xyz(p) - xyz(at), radius, f.numbers.support).gradient * p.w;
+  }
+  const float share = f.numbers.mass * at.w;
+  push.x += got.x * share, push.y += got.y * share, push.z += got.z * share;
+}
+
+__global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, float dt) {
+  const Lane l = lane_of_thread();
+  const std::uint32_t i = l.particle;
+  if (i >= f.control->count[solid_set]) return;
+  const Solid own{f.at[i], f.move[i], f.spin[i]};
+  const std::size_t first = std::size_t{i} * f.solids.stride;
+  const std::uint32_t count = f.solids.count[i];
+  TouchSums<float> sums = {};
+  for (std::uint32_t k = 0; k < count; k += lanes) {
+    bool shifted = false;
+    const unsigned bits = f.shifted[(first + k) / lanes];
+    if (k + l.lane < count) {
+      const std::size_t entry = first + k + l.lane;
+      const std::uint32_t j = f.solids.entry[entry];
+      const Point at = f.at[j], moved = f.move[j];
+      const Shift<float> offset{own.at.x - at.x, own.at.y - at.y, own.at.z - at.z};
+      const float distance = square_root(offset.x * offset.x + offset.y * offset.y + offset.z * offset.z);
+      const float overlap = positive(own.move.w + moved.w - distance);
+      if (overlap > 0) {
+        const Point before = (bits >> l.lane & 1) != 0 ? f.shift[entry] : Point{};
+        const Shift<float> shift = touch<float>(own, at, moved, f.spin[j], offset, distance, overlap,
+                                                {before.x, before.y, before.z}, dt, sums);
+        shifted = shift.x != 0 || shift.y != 0 || shift.z != 0;
+        if (shifted) f.shift[entry] = {shift.x, shift.y, shift.z, 0};
+      }
+    }
+    const unsigned now = __ballot_sync(l.group, shifted) >> l.shift & 0xffu;
+    if (l.lane == 0 && now != bits) f.shifted[(first + k) / lanes] = static_cast<std::uint8_t>(now);
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    sums.push[axis] = sum_lanes(l.group, sums.push[axis]);
+    sums.turn[axis] = sum_lanes(l.group, sums.turn[axis]);
+    sums.rolling[axis] = sum_lanes(l.group, sums.rolling[axis]);
+  }
+  sums.load = sum_lanes(l.group, sums.load);
+  if (l.lane != 0) return;
+  Push pushed = push_of(own, f.grain[i] != 0, dt, sums);
+  if (f.has_fluid) push_by_fluid(f, i, own.at, own.move.w, pushed.push);
+  f.push[i] = pushed.push, f.turn[i] = pushed.turn, f.other_spin[i] = pushed.other_spin;
+}
+
+__global__ void apply_all(SolidView f) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= f.control->count[solid_set]) return;
+  Solid own{f.at[i], f.move[i], f.spin[i]};
+  apply(f.push[i], f.turn[i], own);
+  f.at[i] = own.at, f.move[i] = own.move, f.spin[i] = own.spin;
+}
+
+__device__ float largest_of_block(float value) {
+  __shared__ float warps[block / 32];
+  for (int offset = 16; offset > 0; offset /= 2) value = larger(value, __shfl_xor_sync(~0u, value, offset));
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+  __syncthreads();
+  for (unsigned w = 0; w < block / 32; ++w) value = larger(value, warps[w]);
+  return value;
+}
+
+__global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s) {
+  const std::uint32_t i = blockIdx.x * block + threadIdx.x;
+  const bool exists = i < f.control->count[solid_set];
+  ShapeContacts c{};
+  if (exists) {
+    c.own = {f.at[i], f.move[i], f.spin[i]};
+    c.rolls = f.grain[i] != 0;
+    c.load = f.push[i].w;
+    c.others = f.other_spin[i];
+    c.touches[0] = f.on_shapes[i][0], c.touches[1] = f.on_shapes[i][1];
+  }
+  const bool active = exists && c.own.at.w != 0;
+  if (s.shape_count > 0) {
+    const float distance = 2 * largest_of_block(exists ? c.own.move.w : 0);
+    const Point began = c.own.at;
+    const BlockBox box = box_of_block(began, exists);
+    for (int k = 0; k < shape_touches; ++k) {
+      const std::uint32_t shape = c.touches[k].shape;
+      if (active && shape != no_shape &&
+          !(may_be_near(s.shapes[shape], box.low, box.high, distance) &&
+            may_be_near(s.shapes[shape], began.x, began.y, began.z, distance)))
+        c.touches[k] = {};
+    }
+    for (std::uint32_t k = 0; k < s.shape_count; ++k) {
+      const ShapeView& shape = s.shapes[k];
+      if (!may_be_near(shape, box.low, box.high, distance)) continue;
+      Given given;
+      if (active && may_be_near(shape, began.x, began.y, began.z, distance))
+        given = touch_shape(c, shape, k, simple_distance(shape, xyz(c.own.at)), s.dt);
+      if (__syncthreads_or(given.touches) == 0) continue;
+      give_in_order(s.parts[blockIdx.x * s.shape_count + k], shape, given.foot, given.got, given.touches);
+    }
+  }
+  if (!exists) return;
+  if (active) {
+    end_contacts(c, f.rolling, s.dt);
+    f.spin[i] = c.own.spin;
+    f.on_shapes[i] = {c.touches[0], c.touches[1]};
+  }
+  Point position = f.position[i], velocity = f.velocity[i];
+  land(c.own.at, c.own.move, 1 / s.dt, position, velocity);
+  f.position[i] = position;
+  f.velocity[i] = velocity;
+}
+
+}  // namespace
+
+void predict_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
+  predict_all<<<blocks_for(room, threads), threads, 0, stream>>>(solid, substep);
+}
+
+void correct_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
+  touch_all<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(solid, substep.dt);
+  apply_all<<<blocks_for(room, threads), threads, 0, stream>>>(solid);
+}
+
+void finish_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
+  meet_shapes<<<blocks_for(room, block), block, 0, stream>>>(solid, substep);
+}
+
+}  // namespace volvox::particles::cuda

@@ -1,0 +1,224 @@
+// The launches of a tick, which are captured once and replayed.
+#include "volvox/particles/cuda/world.cuh"
+
+#include <algorithm>
+#include <cstring>
+
+namespace volvox::particles {
+
+using namespace cuda;
+
+DeviceWorld::DeviceWorld(const DeviceSettings& s) : settings_(s) {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "no GPU");
+  if (count == 0) throw Failure("there is no GPU");
+  check(cudaSetDevice(0), "the GPU");
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "the GPU");
+  check(cudaStreamCreateWithFlags(&body_, cudaStreamNonBlocking), "the GPU");
+  control_.reserve(1);
+  control_here_.reserve(1);
+  const std::uint32_t strides[4] = {96, 48, 32, 128};  // neighbours; there are about 50 and 15, and few of the others
+  for (int k = 0; k < 4; ++k) lists_[k].stride = strides[k];
+}
+
+DeviceWorld::~DeviceWorld() {
+  if (stream_ == nullptr) return;
+  cudaStreamSynchronize(stream_);
+  graphs_.clear();
+  cudaStreamDestroy(stream_);
+  if (body_ != nullptr) cudaStreamDestroy(body_);
+}
+
+void DeviceWorld::reserve_substeps(std::size_t substeps, std::size_t shapes) {
+  const std::size_t views = substeps * shapes;
+  bool moved = shapes_.reserve(views + 1);
+  moved = shapes_here_.reserve(views + 1) || moved;
+  moved = sums_.reserve(views + 1) || moved;
+  moved = sums_here_.reserve(views + 1) || moved;
+  moved = parts_.reserve(views * blocks_ + 1) || moved;
+  if (moved) graphs_.clear();
+}
+
+// Lists before a substep, if the kernels find that they are needed.
+void DeviceWorld::list_if_needed(const DeviceSubsteps& s, int substep) {
+  cudaStreamCaptureStatus status;
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph), "launches");
+  cudaGraphConditionalHandle condition;
+  check(cudaGraphConditionalHandleCreate(&condition, graph, 0, cudaGraphCondAssignDefault), "launches");
+  find_strays(points(), substep, s.substeps_a_list, s.dt, condition, stream_);
+  const cudaGraphNode_t* before = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  check(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph, &before, &edges, &count), "launches");
+  cudaGraphNodeParams what{};
+  what.type = cudaGraphNodeTypeConditional;
+  what.conditional.handle = condition;
+  what.conditional.type = cudaGraphCondTypeIf;
+  what.conditional.size = 1;
+  cudaGraphNode_t node;
+  check(cudaGraphAddNode(&node, graph, before, edges, count, &what), "launches");
+  check(cudaStreamUpdateCaptureDependencies(stream_, &node, nullptr, 1, cudaStreamSetCaptureDependencies), "launches");
+  cudaGraph_t body = what.conditional.phGraph_out[0];
+  check(cudaStreamBeginCaptureToGraph(body_, body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal), "launches");
+  keep_touches(points(), body_);
+  sort_and_list(points(), false, substep, body_);
+  check(cudaStreamEndCapture(body_, nullptr), "launches");
+}
+
+void DeviceWorld::launch_fluid(const DeviceSubsteps& s, int substep, const SubstepView& here) {
+  const FluidView fluid = fluid_view();
+  const FluidNumbers& n = settings_.numbers;
+  const bool alone = solid_.room == 0;
+  const auto lists_at = [&](int k) { return k % s.substeps_a_list == 0; };
+  const auto diffuses_at = [&](int k) {
+    return (n.viscous != 0 || n.cohesion != 0) && k % s.substeps_a_diffusion == 0;
+  };
+  if (diffuses_at(substep))
+    diffuse(fluid, here, here.dt * static_cast<float>(s.substeps_a_diffusion), fluid_.room, stream_);
+  else if (!alone || substep == s.first || lists_at(substep)) predict(fluid, here, fluid_.room, stream_);
+  if (!alone) predict_solids(solid_view(), here, solid_.room, stream_);
+  // Where it is known that no lists come between, the next prediction follows at once.
+  const int next = substep + 1;
+  const bool goes_on = alone && next < s.last && !lists_at(next) && !diffuses_at(next);
+  correct(fluid, here, goes_on ? Then::predict : Then::nothing, fluid_.room, stream_);
+}
+
+void DeviceWorld::launch_solids(const SubstepView& here) {
+  const SolidView solid = solid_view();
+  if (fluid_.room == 0) predict_solids(solid, here, solid_.room, stream_);
+  correct_solids(solid, here, solid_.room, stream_);
+  for (std::size_t group = 0; group + 1 < groups_.size(); ++group)
+    pull_threads(thread_view(), groups_[group], groups_[group + 1], here.dt, stream_);
+  finish_solids(solid, here, solid_.room, stream_);
+}
+
+// The phases of ParticleWorld::step.
+void DeviceWorld::launch(const DeviceSubsteps& s) {
+  const auto substeps = static_cast<std::uint32_t>(s.last - s.first);
+  const auto shapes = static_cast<std::uint32_t>(s.shape_count);
+  const std::size_t views = std::size_t{substeps} * shapes;
+  if (views > 0) {
+    check(cudaMemcpyAsync(shapes_.get(), shapes_here_.get(), views * sizeof(ShapeView), cudaMemcpyHostToDevice, stream_),
+          "shapes");
+    check(cudaMemsetAsync(parts_.get(), 0, views * blocks_ * sizeof(ShapePart), stream_), "shapes");
+  }
+  for (int substep = s.first; substep < s.last; ++substep) {
+    const SubstepView here =
+        substep_view(static_cast<std::size_t>(substep - s.first), s.shape_count, static_cast<float>(s.dt));
+    if (substep == 0) {
+      keep_touches(points(), stream_);
+      sort_and_list(points(), true, substep, stream_);
+    } else if (solid_.room > 0) {
+      list_if_needed(s, substep);
+    } else if (substep % s.substeps_a_list == 0) {
+      sort_and_list(points(), false, substep, stream_);
+    }
+    if (fluid_.room > 0) launch_fluid(s, substep, here);
+    if (solid_.room > 0) launch_solids(here);
+  }
+  sum_parts(parts_.get(), sums_.get(), static_cast<std::uint32_t>(blocks_), shapes, substeps, control_.get(), stream_);
+  if (views > 0)
+    check(cudaMemcpyAsync(sums_here_.get(), sums_.get(), views * sizeof(ShapePart), cudaMemcpyDeviceToHost, stream_),
+          "shapes");
+  check(cudaMemcpyAsync(control_here_.get(), control_.get(), sizeof(Control), cudaMemcpyDeviceToHost, stream_),
+        "what was done");
+  check(cudaGetLastError(), "the GPU");
+}
+
+// Whether there was too little room for lists: the next load makes more.
+bool DeviceWorld::grow() {
+  const Control& now = control_here_[0];
+  bool full = false;
+  for (int k = 0; k < 4; ++k) {
+    if (now.longest_list[k] == 0) continue;
+    lists_[k].stride = (now.longest_list[k] + now.longest_list[k] / 4 + lanes) / lanes * lanes;
+    full = true;
+  }
+  if (now.most_touches > 0) touch_room_ = now.most_touches + now.most_touches / 4 + 4;
+  return full || now.most_touches > 0;
+}
+
+DeviceAnswer DeviceWorld::step(const DeviceSubsteps& s, DeviceOutcome& outcome) {
+  const auto substeps = static_cast<std::size_t>(s.last - s.first);
+  reserve_substeps(substeps, s.shape_count);
+  std::copy_n(s.shapes, substeps * s.shape_count, shapes_here_.get());
+  last_shapes_ = s.shape_count, last_substeps_ = substeps;
+  std::unique_ptr<Graph>& graph =
+      graphs_[{s.first, s.last, s.substeps_a_diffusion, s.substeps_a_list, s.dt, s.shape_count}];
+  if (graph == nullptr) {
+    cudaGraph_t captured = nullptr;
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "launches");
+    launch(s);
+    check(cudaStreamEndCapture(stream_, &captured), "launches");
+    auto made = std::make_unique<Graph>();
+    const cudaError_t error = cudaGraphInstantiate(&made->exec, captured, 0);
+    cudaGraphDestroy(captured);
+    check(error, "launches");
+    graph = std::move(made);
+  }
+  check(cudaGraphLaunch(graph->exec, stream_), "the tick");
+  check(cudaStreamSynchronize(stream_), "the tick");
+  if (grow()) return DeviceAnswer::lists_full;
+  const Control& now = control_here_[0];
+  outcome.fluids = now.count[fluid_set], outcome.solids = now.count[solid_set];
+  outcome.touch_room = touch_room_;
+  outcome.drained = now.drained, outcome.torn = now.torn, outcome.lists_made = now.lists_made;
+  outcome.finite = now.not_finite == 0;
+  std::copy_n(sums_here_.get(), substeps * s.shape_count, outcome.parts);
+  return DeviceAnswer::done;
+}
+
+void DeviceWorld::densities(float* out) {
+  const std::size_t at = last_substeps_ > 0 ? last_substeps_ - 1 : 0;
+  find_densities(fluid_view(), substep_view(at, last_shapes_, 0), solid_.position.get(), solid_.velocity.get(),
+                 density_.get(), fluid_.room, stream_);
+  copy_out(out, density_, control_here_[0].count[fluid_set]);
+  check(cudaStreamSynchronize(stream_), "from the GPU");
+}
+
+namespace {
+
+template <class Work>
+DeviceAnswer guarded(char* message, const Work& work) {
+  constexpr std::size_t message_size = 256;
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    std::strncpy(message, error.what(), message_size - 1);
+    message[message_size - 1] = 0;
+    return DeviceAnswer::failed;
+  }
+}
+
+const DeviceApi api = {
+    device_api_version,
+    sizeof(DeviceSettings),
+    sizeof(DeviceState),
+    sizeof(ShapeView),
+    [](const DeviceSettings* settings, char* message) -> DeviceWorld* {
+      DeviceWorld* world = nullptr;
+      guarded(message, [&] { return world = new DeviceWorld(*settings), DeviceAnswer::done; });
+      return world;
+    },
+    [](DeviceWorld* world) { delete world; },
+    [](DeviceWorld* world, const DeviceState* state, char* message) {
+      return guarded(message, [&] { return world->load(*state), DeviceAnswer::done; });
+    },
+    [](DeviceWorld* world, const DeviceSubsteps* substeps, DeviceOutcome* outcome, char* message) {
+      return guarded(message, [&] { return world->step(*substeps, *outcome); });
+    },
+    [](DeviceWorld* world, const DeviceState* state, char* message) {
+      return guarded(message, [&] { return world->save(*state), DeviceAnswer::done; });
+    },
+    [](DeviceWorld* world, float* out, char* message) {
+      return guarded(message, [&] { return world->densities(out), DeviceAnswer::done; });
+    },
+};
+
+}  // namespace
+}  // namespace volvox::particles
+
+extern "C" __attribute__((visibility("default"))) const volvox::particles::DeviceApi* volvox_particles_device() {
+  return &volvox::particles::api;
+}

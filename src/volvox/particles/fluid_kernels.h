@@ -1,0 +1,104 @@
+// The arithmetic of the fluid, once for the processor and for a GPU. `Number` is `Lanes` on the processor (eight
+// neighbours side by side) and float on a GPU, where eight threads have a particle: neighbour k of a list is in lane
+// k % 8 of both, and lanes are added in one order, so both have the same bits. Neighbours beyond the support add zeros.
+#pragma once
+
+#include "volvox/particles/fluid.h"
+#include "volvox/particles/shape_kernels.h"
+
+namespace volvox::particles {
+
+// All particles correct at once: with the whole of what each would need alone, short waves would overshoot. On a grid
+// the stiffest wave gets 3.03 times the share, and 4/3 would not be stable.
+inline constexpr float share_of_correction = 0.41f;
+
+// Over the neighbours at minus (dx, dy, dz).
+template <class Number>
+struct DensitySums {
+  Number value, slopes, x, y, z;
+};
+template <class Number>
+VOLVOX_KERNEL void add_neighbour(const FluidNumbers& n, const Number& dx, const Number& dy, const Number& dz,
+                                 DensitySums<Number>& sums) {
+  const Number r2 = dx * dx + dy * dy + dz * dz, q = square_root(r2) * n.inverse_support;
+  const Number slope = kernel_slope<Number>(q);
+  sums.value += slope * positive(1 - q) * (4 * q + 1);
+  sums.slopes += slope * slope * r2;
+  sums.x += slope * dx, sums.y += slope * dy, sums.z += slope * dz;
+}
+
+// What the multipliers of both sides, w together, move a particle.
+template <class Number>
+struct MoveSums {
+  Number x, y, z;
+};
+template <class Number>
+VOLVOX_KERNEL void add_neighbour(const FluidNumbers& n, const Number& dx, const Number& dy, const Number& dz,
+                                 const Number& w, MoveSums<Number>& sums) {
+  const Number q = square_root(dx * dx + dy * dy + dz * dz) * n.inverse_support;
+  const Number weight = kernel_slope<Number>(q) * w;
+  sums.x += weight * dx, sums.y += weight * dy, sums.z += weight * dz;
+}
+
+// Viscosity and surface tension, of a neighbour at (dx, dy, dz) that is faster by v.
+template <class Number>
+VOLVOX_KERNEL void add_neighbour(const FluidNumbers& n, float viscosity, float cohesion, const Number& dx,
+                                 const Number& dy, const Number& dz, const Number& vx, const Number& vy,
+                                 const Number& vz, MoveSums<Number>& sums) {
+  const Number slope = kernel_slope<Number>(square_root(dx * dx + dy * dy + dz * dz) * n.inverse_support);
+  const Number viscous = slope * viscosity, cohesive = slope * cohesion;
+  sums.x += viscous * vx + cohesive * dx;
+  sums.y += viscous * vy + cohesive * dy;
+  sums.z += viscous * vz + cohesive * dz;
+}
+
+// A sphere that is smaller than the kernel counts with its volume, a larger one by what it covers.
+VOLVOX_KERNEL Covered covered_by_sphere(const Vector& offset, float radius, float support) {
+  const float d = length(offset);
+  if (d == 0) return {};
+  if (radius > 0.5f * support) {
+    const Behind behind = behind_wall((d - radius) / support);
+    return {behind.part, offset * (-behind.slope / (support * d))};
+  }
+  const float q = d / support, ratio = radius / support;
+  const float value = 14 * ratio * ratio * ratio;  // its volume times W(0)
+  return {value * kernel_value(q), offset * (-20 * value * kernel_slope(q) / (support * support))};
+}
+
+struct Density {
+  float density, slopes;  // as a part of that at rest; what a correction of all but the particle itself would do
+  Vector own;             // gradient by its own position
+
+  VOLVOX_KERNEL void add(const Covered& covered, float inverse_mass_ratio) {
+    density += covered.part;
+    own = own + covered.gradient;
+    slopes += inverse_mass_ratio * dot(covered.gradient, covered.gradient);
+  }
+};
+VOLVOX_KERNEL Density density_of(const FluidNumbers& n, const DensitySums<float>& sums) {
+  return {n.value * (1 + sums.value), n.slope * n.slope * sums.slopes, Vector{sums.x, sums.y, sums.z} * -n.slope};
+}
+VOLVOX_KERNEL float multiplier_of(const FluidNumbers& n, const Density& d) {
+  return share_of_correction * positive(d.density - 1) / (d.slopes + dot(d.own, d.own) + n.softness);
+}
+
+// How much of the velocity of a wall a particle takes over. A wall holds the fluid: as fluid that moves with it would,
+// twice as strongly, because the velocity goes on falling behind it. The integral of (1 - q)^3 is 1/14 of that of W, of
+// which the wall covers a part. Of the sum over all neighbours, 28 / 40 s^2 slope; capped, so that it never overshoots.
+VOLVOX_KERNEL float held_by_wall(const FluidNumbers& n, float viscous, float part) {
+  return smaller(2 * viscous / n.slope * 14 * n.inverse_support * n.inverse_support * part, 0.5f);
+}
+
+// A particle goes ahead by its velocity (w of move: that of velocity; w of at: that of from).
+VOLVOX_KERNEL void advance(const Point& from, const Point& velocity, const Vector& g, float time, Point& at,
+                           Point& move) {
+  move = {(velocity.x + g.x) * time, (velocity.y + g.y) * time, (velocity.z + g.z) * time, velocity.w};
+  at = {from.x + move.x, from.y + move.y, from.z + move.z, from.w};
+}
+// And its velocity follows from how far it went.
+VOLVOX_KERNEL void land(const Point& at, const Point& move, float per_s, Point& position, Point& velocity) {
+  position = {at.x, at.y, at.z, position.w};
+  velocity = {move.x * per_s, move.y * per_s, move.z * per_s, velocity.w};
+}
+
+}  // namespace volvox::particles
