@@ -12,7 +12,6 @@ namespace volvox::physics::native {
 // Up to three corners of one polyhedron, each with one of another: where a search for their distance ended, and where
 // the next one starts.
 struct SimplexCorners {
-  static constexpr std::size_t most_points = 0xffff;  // of a polyhedron
   static constexpr std::uint32_t none = 0xffffffff;
   std::array<std::uint32_t, 3> pairs{none, none, none};  // the first's | the second's << 16
 

@@ -377,24 +377,28 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
   const auto for_chunks = [&](const auto& visit) {
     parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
       GjkCount count;
+      const auto collision_of = [&](std::size_t i) {
+        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count);
+      };
       const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
       for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
-        visit(chunk, i, PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count));
+        visit(chunk, i, *view.shapes[static_cast<std::size_t>(pairs[i].a)],
+              *view.shapes[static_cast<std::size_t>(pairs[i].b)], collision_of);
       Work::add(work_.gjk_calls, count.calls), Work::add(work_.gjk_iterations, count.iterations);
     });
   };
   for (std::size_t i = 0; i < chunks; ++i) found_[i].clear(), listed_[i].clear();
-  for_chunks([&](std::size_t chunk, std::size_t i, const PairCollision& pair) {
-    pair.list(i, contacts_of(old, pairs[i]), listed_[chunk]);
+  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of) {
+    if (a.polyhedra && b.polyhedra) collision_of(i).list(i, contacts_of(old, pairs[i]), listed_[chunk]);
   });
   all_listed_.clear();
   for (std::size_t i = 0; i < chunks; ++i) {
     for (ConvexPair& pair : listed_[i]) all_listed_.push_back(&pair);
   }
   narrow_phase_.run(all_listed_, threads, work_);
-  for_chunks([&](std::size_t chunk, std::size_t i, PairCollision&& pair) {
+  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of) {
     const auto [first, last] = std::equal_range(listed_[chunk].begin(), listed_[chunk].end(), i, ByPair{});
-    pair.run({first, last});
+    if (first != last || a.others || b.others) collision_of(i).run({first, last});
   });
   Work::add(work_.pairs, pairs.size());
   contacts.clear();

@@ -1,5 +1,5 @@
 // Finds the points at which bodies touch or may touch before the next detection. Stateless
-// but for its buffers: the same poses and velocities give the same contacts.
+// but for its buffers: the same poses, velocities and contacts of before give the same contacts.
 #pragma once
 
 #include <memory>

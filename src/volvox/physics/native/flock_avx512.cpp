@@ -9,7 +9,8 @@
 
 namespace volvox::physics::native {
 
-int move_flock_avx512(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps, double time_left) {
+int move_flock_avx512(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps,
+                      double time_left) {
   return run_flock(flock, room, step, substeps, time_left);
 }
 

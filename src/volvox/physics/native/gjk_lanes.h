@@ -165,11 +165,18 @@ class LaneSearch {
       normal[k] = cross(edge[k], edge[l]);
       const T area = dot(normal[k], normal[k]), height = dot(origin, normal[k]), scale = 1.0 / area;
       const T u = dot(turn[l], normal[k]), w = -dot(turn[k], normal[k]), square = height * height * scale;
-      const Mask better =
-          has(k) & has(l) & (u > 0.0) & (w > 0.0) & (u + w < area) & (square <= best.square);
+      const Mask better = has(k) & has(l) & (u > 0.0) & (w > 0.0) & (u + w < area) & (square <= best.square);
       const T of_k = u * scale, of_l = w * scale;
-      best.take_up(better, square, k == 0 ? of_k : l == 0 ? of_l : T{}, k == 1 ? of_k : l == 1 ? of_l : T{},
-                   k == 2 ? of_k : l == 2 ? of_l : T{});
+      best.take_up(better, square,
+                   k == 0   ? of_k
+                   : l == 0 ? of_l
+                            : T{},
+                   k == 1   ? of_k
+                   : l == 1 ? of_l
+                            : T{},
+                   k == 2   ? of_k
+                   : l == 2 ? of_l
+                            : T{});
     }
     const T volume = dot(edge[0], normal[1]), sign = choose(volume > 0.0, all_lanes<T>(1.0), all_lanes<T>(-1.0));
     const T u = dot(origin, normal[1]) * sign, v = dot(origin, normal[2]) * sign, w = dot(origin, normal[0]) * sign;
@@ -193,14 +200,22 @@ class LaneSearch {
       const T along = -dot(point_[k], edge), length = dot(edge, edge), square = dot(turn, turn) / length;
       const Mask better = has(k) & has(l) & (along > 0.0) & (along < length) & (square < best.square);
       const T t = along / length, u = 1.0 - t;
-      best.take_up(better, square, k == 0 ? u : l == 0 ? t : zero, k == 1 ? u : l == 1 ? t : zero,
-                   k == 2 ? u : l == 2 ? t : zero);
+      best.take_up(better, square,
+                   k == 0   ? u
+                   : l == 0 ? t
+                            : zero,
+                   k == 1   ? u
+                   : l == 1 ? t
+                            : zero,
+                   k == 2   ? u
+                   : l == 2 ? t
+                            : zero);
     }
     const V3<T> e = point_[1] - point_[0], f = point_[2] - point_[0], normal = cross(e, f);
     const T area = dot(normal, normal), scale = 1.0 / area, height = dot(point_[0], normal);
     const T u = -dot(cross(point_[0], f), normal), w = dot(cross(point_[0], e), normal);
-    const Mask better = has(0) & has(1) & has(2) & (u > 0.0) & (w > 0.0) & (u + w < area) &
-                        (height * height * scale <= best.square);
+    const Mask better =
+        has(0) & has(1) & has(2) & (u > 0.0) & (w > 0.0) & (u + w < area) & (height * height * scale <= best.square);
     const T of_1 = u * scale, of_2 = w * scale;
     best.take_up(better, height * height * scale, 1.0 - of_1 - of_2, of_1, of_2);
     for (int k = 0; k < 3; ++k) {

@@ -47,7 +47,7 @@ void search_avx512(ConvexPair* const* pairs, std::size_t count, int rounds);
 class NarrowPhase {
  public:
   // Whether a pair can be searched for in lanes.
-  static bool handles(const Convex& a, const Convex& b) { return polyhedron(a) && polyhedron(b); }
+  static bool handles(const Convex& a, const Convex& b) { return a.polyhedron() && b.polyhedron(); }
 
   // Sets `found` and `corners` of all pairs.
   void run(std::span<ConvexPair* const> pairs, ThreadPool* threads, Work& work);
@@ -58,9 +58,6 @@ class NarrowPhase {
   struct Room {
     std::vector<ConvexPair*> now, next;
   };
-  static bool polyhedron(const Convex& c) {
-    return !c.faces.empty() && c.radius == 0 && c.points.size() <= SimplexCorners::most_points;
-  }
   static void settle(std::span<ConvexPair* const> alike, Room& room, GjkCount& count);
 
   struct Key {

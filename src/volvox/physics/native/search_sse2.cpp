@@ -3,8 +3,6 @@
 
 namespace volvox::physics::native {
 
-void search_sse2(ConvexPair* const* pairs, std::size_t count, int rounds) {
-  search_all<double>(pairs, count, rounds);
-}
+void search_sse2(ConvexPair* const* pairs, std::size_t count, int rounds) { search_all<double>(pairs, count, rounds); }
 
 }  // namespace volvox::physics::native

@@ -202,6 +202,7 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
   for (Convex& convex : made->convexes) {
     include(convex.bounds);
     convex.kind = kinds_++;
+    (convex.polyhedron() ? made->polyhedra : made->others) = true;
     convex.reach = farthest_from(convex, convex.bounds.centre);
     made->reach = std::max(made->reach, farthest_from(convex, {}));
     made->core = std::min({made->core, convex.bounds.half.x, convex.bounds.half.y, convex.bounds.half.z});
@@ -210,6 +211,7 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
     include(surface.bounds);
     made->reach = std::max(made->reach, reach_of(surface.bounds));
   }
+  if (!made->surfaces.empty() || !made->half_spaces.empty()) made->others = true;
   made->bounds = box_of(all);
   set_round(*made);
   fill_cloud(*made);

@@ -36,6 +36,8 @@ struct Convex {
   model::Material material;
 
   bool cylinder() const { return disc > 0; }
+  // With corners that two bytes number (SimplexCorners); one with more is searched for as other convexes are.
+  bool polyhedron() const { return !faces.empty() && radius == 0 && points.size() <= 0xffff; }
   // The farthest point of the core along a direction.
   Vec3 support(const Vec3& direction) const;
 };
@@ -85,7 +87,8 @@ struct Shape {
   // zero; otherwise that is the reach.
   Vec3 axle;
   double swing = 0;
-  double core = 0;  // half the thinnest extent: what may pass unseen in a step
+  double core = 0;                         // half the thinnest extent: what may pass unseen in a step
+  bool polyhedra = false, others = false;  // whether it has any, and anything else
 
   // The points of all convex cores but cylinders, for the pass against planes: coordinates
   // one behind the other, padded to a multiple of 8.

@@ -1,5 +1,5 @@
-// The search for the distance of polyhedra in lanes and from where it last ended, against the scalar search from nothing
-// (gjk.cpp, epa.cpp) and against what distances mean, over thousands of random pairs.
+// The search for the distance of polyhedra in lanes and from where it last ended, against the scalar search from
+// nothing (gjk.cpp, epa.cpp) and against what distances mean, over thousands of random pairs.
 #include "volvox/physics/native/narrow_phase.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,8 @@ class NarrowPhaseTest : public ::testing::Test {
   static void expect_right(const ConvexPair& pair, int& overlaps, int& longer) {
     const Proximity right = oracle(pair);
     if (!right.near || !pair.found.near) {
-      EXPECT_TRUE(right.near == pair.found.near || std::fabs(std::max(right.distance, pair.found.distance) - pair.reach) < 1e-9);
+      EXPECT_TRUE(right.near == pair.found.near ||
+                  std::fabs(std::max(right.distance, pair.found.distance) - pair.reach) < 1e-9);
       return;
     }
     EXPECT_NEAR(length(pair.found.normal), 1, 1e-9);
@@ -147,7 +148,8 @@ TEST_F(NarrowPhaseTest, finds_from_where_it_ended_what_the_scalar_search_finds) 
       GjkCount count, alone;
       NarrowPhase::run(pair, count);
       expect_right(pair, overlaps, longer);
-      if (k > 0) warm += pair.rounds, (void)proximity(*pair.a, *pair.b, pair.place, pair.reach, alone), cold += alone.iterations;
+      if (k > 0)
+        warm += pair.rounds, (void)proximity(*pair.a, *pair.b, pair.place, pair.reach, alone), cold += alone.iterations;
       ConvexPair next;
       next.a = pair.a, next.b = pair.b, next.reach = pair.reach;
       remember(pair, next);
