@@ -1,12 +1,34 @@
 // A point where two bodies touch or may touch soon.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "volvox/physics/native/body.h"
 
 namespace volvox::physics::native {
+
+// Up to three corners of one polyhedron, each with one of another: where a search for their distance ended, and where
+// the next one starts.
+struct SimplexCorners {
+  static constexpr std::uint32_t none = 0xffffffff;
+  std::array<std::uint32_t, 3> pairs{none, none, none};  // the first's | the second's << 16
+
+  bool has(int k) const { return pairs[static_cast<std::size_t>(k)] != none; }
+  int a(int k) const { return static_cast<int>(pairs[static_cast<std::size_t>(k)] & 0xffff); }
+  int b(int k) const { return static_cast<int>(pairs[static_cast<std::size_t>(k)] >> 16); }
+  void set(int k, int a, int b) {
+    pairs[static_cast<std::size_t>(k)] =
+        a < 0 ? none : static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b) << 16;
+  }
+  // Of polyhedra with so many points: what a damaged snapshot says beyond them.
+  void forget_beyond(std::size_t points_a, std::size_t points_b) {
+    for (std::uint32_t& pair : pairs) {
+      if ((pair & 0xffff) >= points_a || pair >> 16 >= points_b) pair = none;
+    }
+  }
+};
 
 struct ContactPoint {
   // Found by detection. Points lie in the bodies' principal frames, on their cores; `radius` is
@@ -22,6 +44,7 @@ struct ContactPoint {
   enum class NormalOf : std::uint8_t { a, b, centres } normal_of = NormalOf::b;
   Vec3 normal;  // from b to a, in the frame of the body that it is fixed to
   double friction = 0, restitution = 0;
+  SimplexCorners corners;  // of two polyhedra
 
   // What the solver gave, in world axes: the next substep starts from it.
   Vec3 impulse;
@@ -48,6 +71,7 @@ struct ContactPoint {
     ar("friction", friction), ar("restitution", restitution), ar("impulse", impulse), ar("rebound", rebound);
     ar("active", active), ar("separation", separation), ar("arm_a", arm_a), ar("arm_b", arm_b);
     for (Vec3& axis : frame) ar("frame", axis);
+    for (std::uint32_t& pair : corners.pairs) ar("corners", pair);
   }
 };
 

@@ -51,13 +51,23 @@ struct GroupRoom {
     double slide[2];  // of a contact that slides: friction per unit of its normal impulse
   };
 
-  // A contact that pushes nothing need not be looked at before the islands of its two sides have moved so far, since
-  // they were at `since`, that it might: an island's `travelled` grows by the length of every change of its whitened
-  // coordinates, and a change of length l changes the contact's normal speed by at most `response` l (Cauchy-Schwarz).
+  // How far the whitened coordinates of an island may have got since some earlier moment. They swing to and fro: all
+  // their changes add up to far more than they are away from where they were. So small islands of one part now and then
+  // drop an anchor, and are measured from there when it matters. From then to now they got at most
+  //   (gone + away)(now) - (gone - away)(then).
+  struct Journey {
+    double gone = 0;       // the ways from one anchor to the next; all changes, where nothing is measured
+    double away = 0;       // how far from the last anchor, at most
+    bool measured = true;  // nothing less is known to be true of `away`
+    std::span<const double> coordinates;  // empty: not measured
+    std::size_t anchor = 0;               // in anchors
+  };
+  // A contact that pushes nothing need not be looked at before the islands of its two sides have got so far that it
+  // might: a change of length l of their coordinates changes its normal speed by at most `response` l (Cauchy-Schwarz).
   struct Idle {
     double spare = -1;    // m/s; negative: it must be looked at
     double response = 0;  // the length of its normal row
-    double since = 0;
+    double since = 0;     // gone - away of both when it was looked at
   };
 
   // Contacts one behind the other that are swept by one thread.
@@ -75,9 +85,10 @@ struct GroupRoom {
   std::vector<std::size_t> weight;  // by island: its contacts
   std::vector<int> across;          // the group's islands, strip by strip where there are any
   std::vector<Active> sorted;
-  std::vector<RowContact> hot;                  // the same contacts, as the sweep wants them
-  std::vector<Idle> idle;                       // the same contacts
-  std::vector<double> travelled;                // by island
+  std::vector<RowContact> hot;    // the same contacts, as the sweep wants them
+  std::vector<Idle> idle;         // the same contacts
+  std::vector<Journey> journeys;  // by island
+  std::vector<double> anchors;
   std::vector<int> first_place;                 // by island: of its parts among those of the group
   std::vector<int> above;                       // by place: the part that it hangs on; -1: none
   std::vector<std::uint8_t> stirred, stirring;  // by place: something in it or beside it has not settled
@@ -156,6 +167,7 @@ class ContactSolver {
   void sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;
   void wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const;
+  void drop_anchors(const Group& group, GroupRoom& room) const;
   void number_places(const Islands& islands, GroupRoom& room) const;
   Solved solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,

@@ -27,7 +27,25 @@ constexpr double rounding = 1e-9;  // m/s
 // Fewer than this are swept before another thread has begun.
 constexpr std::size_t worth_sharing = 256;
 
+// Measuring more coordinates than this takes longer than to look at a contact.
+constexpr std::size_t most_measured = 128;
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+void measure(const GroupRoom& room, GroupRoom::Journey& journey) {
+  if (journey.measured) return;
+  journey.measured = true;
+  journey.away = wide_distance(journey.coordinates.data(), room.anchors.data() + journey.anchor,
+                               static_cast<int>(journey.coordinates.size()));
+}
+
+void travel(GroupRoom::Journey& journey, double length) {
+  if (journey.coordinates.empty()) {
+    journey.gone += length;
+  } else {
+    journey.away += length, journey.measured = false;
+  }
+}
 
 double coordinate(const Vec3& v, int axis) {
   const double c = axis == 0 ? v.x : axis == 1 ? v.y : v.z;
@@ -125,12 +143,33 @@ void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const
 }
 
 void ContactSolver::wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const {
-  room.travelled.resize(islands.size());
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) room.travelled[at(islands_[i])] = 0;
+  room.journeys.resize(islands.size());
+  std::size_t anchors = 0;
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    const Island& island = *islands[at(islands_[i])];
+    GroupRoom::Journey& journey = room.journeys[at(islands_[i])];
+    journey = {};
+    if (island.parts() > 1 || island.coordinates().size() > most_measured) continue;
+    journey.coordinates = island.coordinates(), journey.anchor = anchors;
+    anchors += journey.coordinates.size();
+  }
+  if (room.anchors.size() < anchors) room.anchors.resize(2 * anchors);
+  std::fill_n(room.anchors.begin(), anchors, 0.0);  // where they are
   if (room.idle.capacity() < room.active.size()) room.idle.reserve(2 * room.active.size());
   room.idle.resize(room.active.size());
   for (std::size_t i = 0; i < room.active.size(); ++i)
     room.idle[i] = {-1, (1 + 1e-6) * std::sqrt(room.hot[i].gram[0]), 0};
+}
+
+void ContactSolver::drop_anchors(const Group& group, GroupRoom& room) const {
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    GroupRoom::Journey& journey = room.journeys[at(islands_[i])];
+    if (journey.coordinates.empty()) continue;
+    measure(room, journey);
+    journey.gone += journey.away, journey.away = 0;
+    std::copy(journey.coordinates.begin(), journey.coordinates.end(),
+              room.anchors.begin() + static_cast<std::ptrdiff_t>(journey.anchor));
+  }
 }
 
 // The sweeps go on where something has not settled, and beside it; every fourth, and the last,
@@ -167,6 +206,7 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
       for (GroupRoom::Idle& idle : room.idle) idle.spare = -1;
     }
     all = (i + 1) % 4 == 0 || most < enough;
+    drop_anchors(group, room);
     room.stirred = room.stirring;
     for (std::size_t place = 0; place < room.above.size(); ++place) {
       if (room.above[place] < 0) continue;
@@ -181,19 +221,29 @@ void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section&
                           double enough) const {
   double most = 0;
   std::size_t swept = 0;
+  const GroupRoom::Journey stays;
   for (std::size_t i = section.first; i < section.last; ++i) {
     const GroupRoom::Active& c = room.active[i];
     if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
     GroupRoom::Idle& idle = room.idle[i];
     const bool two = c.island_b >= 0 && c.island_b != c.island_a;
-    const double travelled = room.travelled[at(c.island_a)] + (two ? room.travelled[at(c.island_b)] : 0);
-    if (idle.response * (travelled - idle.since) + rounding < idle.spare) continue;
+    GroupRoom::Journey& a = room.journeys[at(c.island_a)];
+    const GroupRoom::Journey& b = two ? room.journeys[at(c.island_b)] : stays;
+    const auto still_idle = [&] {
+      return idle.response * (a.gone + a.away + b.gone + b.away - idle.since) + rounding < idle.spare;
+    };
+    if (still_idle()) continue;
+    if (idle.spare >= 0 && (!a.measured || !b.measured)) {
+      measure(room, a);
+      if (two) measure(room, room.journeys[at(c.island_b)]);
+      if (still_idle()) continue;
+    }
     ++swept;
     const Solved solved = solve_one(islands, room, i);
-    idle.spare = solved.spare, idle.since = travelled;
+    idle.spare = solved.spare, idle.since = a.gone - a.away + b.gone - b.away;
     if (solved.change > 0) {
-      room.travelled[at(c.island_a)] += solved.travel;
-      if (two) room.travelled[at(c.island_b)] += solved.travel;
+      travel(a, solved.travel);
+      if (two) travel(room.journeys[at(c.island_b)], solved.travel);
     }
     if (solved.change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
     most = std::max(most, solved.change);

@@ -50,14 +50,33 @@ class PairCollision final {
     back_.position = place_.to_second({});
   }
 
-  void run() {
+  // The pairs of polyhedra whose distance must be known. `old`: the contacts that these two bodies had.
+  void list(std::size_t index, std::span<const ContactPoint> old, std::vector<ConvexPair>& listed) const {
+    if (far_apart(shape_a_.bounds, shape_b_.bounds)) return;
+    for (const Convex& b : shape_b_.convexes) {
+      const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
+      for (const Convex& a : shape_a_.convexes) {
+        if (!NarrowPhase::handles(a, b) || !near(a, b, box)) continue;
+        ConvexPair& pair = listed.emplace_back();
+        pair.of = index, pair.a = &a, pair.b = &b, pair.place = place_, pair.reach = margin_;
+        recall(old, pair);
+      }
+    }
+  }
+
+  // `listed`: what list() gave for these two bodies, with what the narrow phase found.
+  void run(std::span<const ConvexPair> listed) {
     for (const HalfSpace& plane : shape_b_.half_spaces) collide_with(plane);
     if (far_apart(shape_a_.bounds, shape_b_.bounds)) return;
     for (const Convex& b : shape_b_.convexes) {
       const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
       for (const Convex& a : shape_a_.convexes) {
-        if (overlap(a.bounds, box) && overlap(b.bounds, bounds_in(a.bounds, back_.axes, back_.position, margin_)))
-          collide_with(a, b);
+        if (!NarrowPhase::handles(a, b)) {
+          if (near(a, b, box)) collide_with(a, b);
+        } else if (!listed.empty() && listed.front().a == &a && listed.front().b == &b) {
+          collide_with(listed.front());
+          listed = listed.subspan(1);
+        }
       }
     }
     for (const Surface& b : shape_b_.surfaces) {
@@ -87,12 +106,28 @@ class PairCollision final {
 
   void collide_with(const Convex& a, const Convex& b) {
     Manifold manifold;
-    if (!collide(a, b, place_, margin_, manifold, count_)) return;
-    friction_of(a.material, b.material);
-    radius_ = a.radius + b.radius;
-    radius_a_ = a.radius;
-    feature_base_ = static_cast<std::uint64_t>(a.collider) << 52 | static_cast<std::uint64_t>(b.collider) << 40;
-    add_points(manifold);
+    if (collide(a, b, place_, margin_, manifold, count_)) add_points(a, b, manifold);
+  }
+
+  void collide_with(const ConvexPair& pair) {
+    Manifold manifold;
+    if (!collide(*pair.a, *pair.b, place_, margin_, pair.found, manifold)) return;
+    corners_ = pair.corners;
+    add_points(*pair.a, *pair.b, manifold);
+    corners_ = {};
+  }
+
+  // What is known of two polyhedra from the contacts that they had.
+  void recall(std::span<const ContactPoint> old, ConvexPair& pair) const {
+    const std::uint64_t base = feature_base(*pair.a, *pair.b);
+    for (const ContactPoint& c : old) {
+      if (c.feature >> 40 != base >> 40 || c.normal_of == NormalOf::centres) continue;
+      if (!pair.known) {
+        pair.normal = c.normal_of == NormalOf::a ? c.normal : place_.turn_to_first(c.normal);
+        pair.separation = c.separation, pair.corners = c.corners, pair.known = true;
+      }
+      pair.separation = std::min(pair.separation, c.separation);
+    }
   }
 
   void collide_with(const Convex& a, const Surface& b) {
@@ -116,6 +151,13 @@ class PairCollision final {
     }
   }
 
+  static std::uint64_t feature_base(const Convex& a, const Convex& b) {
+    return static_cast<std::uint64_t>(a.collider) << 52 | static_cast<std::uint64_t>(b.collider) << 40;
+  }
+  // `box`: of b, in a's frame.
+  bool near(const Convex& a, const Convex& b, const Box3& box) const {
+    return overlap(a.bounds, box) && overlap(b.bounds, bounds_in(a.bounds, back_.axes, back_.position, margin_));
+  }
   // By the sides of the two boxes, the first in a's frame, the second in b's.
   bool far_apart(const Box3& a, const Box3& b) const {
     return !overlap(a, bounds_in(b, place_.axes, place_.position, margin_)) ||
@@ -126,7 +168,11 @@ class PairCollision final {
     friction_ = std::sqrt(a.friction * b.friction);
     restitution_ = std::max(a.restitution, b.restitution);
   }
-  void add_points(const Manifold& manifold) {
+  void add_points(const Convex& a, const Convex& b, const Manifold& manifold) {
+    friction_of(a.material, b.material);
+    radius_ = a.radius + b.radius;
+    radius_a_ = a.radius;
+    feature_base_ = feature_base(a, b);
     for (int i = 0; i < manifold.count; ++i) add_point(manifold.points[i], manifold.normal, manifold.normal_of);
   }
   // The normal is given in a's frame.
@@ -142,6 +188,7 @@ class PairCollision final {
     contact.normal_of = normal_of == NormalOf::a && shape_a_.axle != Vec3{} ? NormalOf::b : normal_of;
     contact.normal = contact.normal_of == NormalOf::a ? normal : place_.turn_to_second(normal);
     contact.friction = friction_, contact.restitution = restitution_;
+    contact.corners = corners_;
     if (shape_a_.axle != Vec3{}) hang_on_axle(contact);
     out_.push_back(contact);
   }
@@ -163,7 +210,24 @@ class PairCollision final {
   Placement place_, back_;  // of b in a's frame, and of a in b's
   double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
   std::uint64_t feature_base_ = 0;
+  SimplexCorners corners_;
 };
+
+struct ByPair {
+  bool operator()(const ConvexPair& pair, std::size_t of) const { return pair.of < of; }
+  bool operator()(std::size_t of, const ConvexPair& pair) const { return of < pair.of; }
+};
+
+// The contacts of two bodies, among many that are sorted by bodies.
+std::span<const ContactPoint> contacts_of(std::span<const ContactPoint> sorted, BroadPhase::Pair pair) {
+  const auto earlier = [](const ContactPoint& c, const BroadPhase::Pair& p) {
+    return c.a != p.a ? c.a < p.a : c.b < p.b;
+  };
+  const auto first = std::lower_bound(sorted.begin(), sorted.end(), pair, earlier);
+  auto last = first;
+  while (last != sorted.end() && last->a == pair.a && last->b == pair.b) ++last;
+  return {first, last};
+}
 
 }  // namespace
 
@@ -176,7 +240,7 @@ void Detector::detect(const View& view, double horizon, double step, ThreadPool*
   foresee_hits(view, step);
   old_.swap(contacts);
   sort_by_bodies(old_);
-  collide_pairs(view, pairs_, horizon, threads, contacts);
+  collide_pairs(view, pairs_, horizon, threads, old_, contacts);
   keep_impulses(old_, contacts);
   keep_sleeping(view, contacts);
   calm_count_ = contacts.size();
@@ -198,7 +262,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   for (std::size_t i = 0; i < contacts.size(); ++i)
     (i >= calm_count_ || stale(contacts[i].a, contacts[i].b) ? old_ : kept_).push_back(contacts[i]);
   sort_by_bodies(old_);
-  collide_pairs(view, pairs_, horizon, threads, fresh_);
+  collide_pairs(view, pairs_, horizon, threads, old_, fresh_);
   keep_impulses(old_, fresh_);
   contacts.resize(kept_.size() + fresh_.size());
   std::merge(kept_.begin(), kept_.end(), fresh_.begin(), fresh_.end(), contacts.begin(), before);
@@ -216,7 +280,7 @@ void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, 
 void Detector::add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old,
                          std::vector<ContactPoint>& contacts) {
   if (hasty_.empty()) return;
-  collide_pairs(view, hasty_, step, threads, fresh_);
+  collide_pairs(view, hasty_, step, threads, old, fresh_);
   keep_impulses(old, fresh_);
   contacts.insert(contacts.end(), fresh_.begin(), fresh_.end());
 }
@@ -301,20 +365,40 @@ double Detector::slack_of(const View& view, const BroadPhase::Pair& pair) const 
   return std::max(slack_, hits_[static_cast<std::size_t>(pair.a)]);
 }
 
+// First which polyhedra are near each other by their boxes, then how far they are apart, all of a kind side by side,
+// then where the bodies touch.
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
-                             std::vector<ContactPoint>& contacts) {
+                             std::span<const ContactPoint> old, std::vector<ContactPoint>& contacts) {
   const std::size_t chunks = (pairs.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
   while (found_.size() < chunks) {
-    found_.emplace_back();
+    found_.emplace_back(), listed_.emplace_back();
     found_.back().reserve(4 * pairs_of_a_chunk);
   }
-  parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
-    found_[chunk].clear();
-    GjkCount count;
-    const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
-    for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
-      PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count).run();
-    Work::add(work_.gjk_calls, count.calls), Work::add(work_.gjk_iterations, count.iterations);
+  const auto for_chunks = [&](const auto& visit) {
+    parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
+      GjkCount count;
+      const auto collision_of = [&](std::size_t i) {
+        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count);
+      };
+      const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
+      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
+        visit(chunk, i, *view.shapes[static_cast<std::size_t>(pairs[i].a)],
+              *view.shapes[static_cast<std::size_t>(pairs[i].b)], collision_of);
+      Work::add(work_.gjk_calls, count.calls), Work::add(work_.gjk_iterations, count.iterations);
+    });
+  };
+  for (std::size_t i = 0; i < chunks; ++i) found_[i].clear(), listed_[i].clear();
+  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of) {
+    if (a.polyhedra && b.polyhedra) collision_of(i).list(i, contacts_of(old, pairs[i]), listed_[chunk]);
+  });
+  all_listed_.clear();
+  for (std::size_t i = 0; i < chunks; ++i) {
+    for (ConvexPair& pair : listed_[i]) all_listed_.push_back(&pair);
+  }
+  narrow_phase_.run(all_listed_, threads, work_);
+  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of) {
+    const auto [first, last] = std::equal_range(listed_[chunk].begin(), listed_[chunk].end(), i, ByPair{});
+    if (first != last || a.others || b.others) collision_of(i).run({first, last});
   });
   Work::add(work_.pairs, pairs.size());
   contacts.clear();

@@ -1,5 +1,5 @@
 // Finds the points at which bodies touch or may touch before the next detection. Stateless
-// but for its buffers: the same poses and velocities give the same contacts.
+// but for its buffers: the same poses, velocities and contacts of before give the same contacts.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "volvox/physics/native/broad_phase.h"
 #include "volvox/physics/native/contact.h"
 #include "volvox/physics/native/manifold.h"
+#include "volvox/physics/native/narrow_phase.h"
 #include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
@@ -66,7 +67,7 @@ class Detector {
   void foresee_hits(const View& view, double step);
   double slack_of(const View& view, const BroadPhase::Pair& pair) const;
   void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
-                     std::vector<ContactPoint>& contacts);
+                     std::span<const ContactPoint> old, std::vector<ContactPoint>& contacts);
   void add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old,
                  std::vector<ContactPoint>& contacts);
   void sort_by_bodies(std::vector<ContactPoint>& contacts);
@@ -85,6 +86,9 @@ class Detector {
   std::vector<std::uint8_t> is_hasty_;            // by body
   std::size_t calm_count_ = 0;                    // contacts of calm pairs
   std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
+  std::vector<std::vector<ConvexPair>> listed_;   // the same
+  std::vector<ConvexPair*> all_listed_;
+  NarrowPhase narrow_phase_;
   std::vector<ContactPoint> old_, kept_, merged_, fresh_;
   struct SortKey {
     std::uint64_t bodies;

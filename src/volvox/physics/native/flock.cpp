@@ -13,28 +13,13 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // Fewer trees of a pattern than this are moved one by one.
 constexpr std::size_t fewest_side_by_side = 3;
 
-template <class T>
-VOLVOX_KERNEL int run_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
-  FlockStep<T> work(flock, room, step);
-  for (int done = 1; done <= substeps; ++done) {
-    work.run();
-    if (done < substeps && work.alarmed(time_left - done * step, Detector::bearable_surprise)) return done;
-  }
-  return substeps;
-}
 // Each width is compiled for the registers that it fits.
-VOLVOX_FOR_EACH_ISA(int, move_flock,
-                    (Flock<EightLanes> & flock, FlockRoom<EightLanes>& room, double step, int substeps,
-                     double time_left),
-                    (flock, room, step, substeps, time_left)) {
-  if constexpr (Set == Isa::avx512) return run_flock(flock, room, step, substeps, time_left);
-  else return 0;
+int move_flock(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps, double time_left) {
+  return move_flock_avx512(flock, room, step, substeps, time_left);
 }
-VOLVOX_FOR_EACH_ISA(int, move_flock,
-                    (Flock<FourLanes> & flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left),
-                    (flock, room, step, substeps, time_left)) {
-  if constexpr (Set != Isa::avx512) return run_flock(flock, room, step, substeps, time_left);
-  else return 0;
+int move_flock(Flock<FourLanes>& flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left) {
+  if (isa() == Isa::avx2) return move_flock_avx2(flock, room, step, substeps, time_left);
+  return run_flock(flock, room, step, substeps, time_left);
 }
 int move_flock(Flock<double>& flock, FlockRoom<double>& room, double step, int substeps, double time_left) {
   return run_flock(flock, room, step, substeps, time_left);

@@ -495,4 +495,19 @@ class FlockStep {
   Mask held_{};  // lanes that something pushes, and not by a bounce
 };
 
+// Until the first of them is alarmed. Returns how many substeps that were.
+template <class T>
+VOLVOX_KERNEL int run_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
+  FlockStep<T> work(flock, room, step);
+  for (int done = 1; done <= substeps; ++done) {
+    work.run();
+    if (done < substeps && work.alarmed(time_left - done * step, Detector::bearable_surprise)) return done;
+  }
+  return substeps;
+}
+
+int move_flock_avx2(Flock<FourLanes>& flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left);
+int move_flock_avx512(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps,
+                      double time_left);
+
 }  // namespace volvox::physics::native

@@ -64,6 +64,8 @@ class Island {
 
   // Coordinates become zero.
   virtual void clear_coordinates() = 0;
+  // All of them, of an island of one part.
+  virtual std::span<const double> coordinates() const = 0;
   // Makes ready for contacts on the given nodes (some perhaps more than once).
   virtual void whiten(std::span<const int> nodes, ThreadPool* threads) = 0;
   virtual RowSpan span(int node) = 0;

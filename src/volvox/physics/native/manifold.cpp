@@ -194,7 +194,13 @@ bool collide(const Convex& a, const Convex& b, const Placement& place, double ma
       if (length(across) > 1e-9) nearest.normal = normalized(across);
     }
   }
-  if (nearest.distance - a.radius - b.radius > margin) return false;
+  return collide(a, b, place, margin, nearest, out);
+}
+
+bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, const Proximity& nearest,
+             Manifold& out) {
+  out.count = 0;
+  if (!nearest.near || nearest.distance - a.radius - b.radius > margin) return false;
   clip_features(a, b, place, nearest, margin, out);
   return true;
 }

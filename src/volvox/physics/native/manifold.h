@@ -33,6 +33,10 @@ inline constexpr std::uint32_t cylinder_side_id = 24;
 // Finds the points that are nearer than `margin`. False: there are none.
 bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out, GjkCount& count);
 
+// The same where the nearest points are known.
+bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, const Proximity& nearest,
+             Manifold& out);
+
 // The same with the normal given, where it is known better than the distance can say.
 void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin,
                    Manifold& out);

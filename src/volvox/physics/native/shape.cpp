@@ -41,11 +41,9 @@ struct Builder {
   void polyhedron(Convex& convex, const std::vector<Vec3>& points) {
     for (const Vec3& p : points) convex.points.push_back(pose * p);
     convex.faces = polyhedron_faces(convex.points);
-    if (convex.points.size() > 16) {
-      for (const Vec3& p : convex.points) convex.x.push_back(p.x), convex.y.push_back(p.y), convex.z.push_back(p.z);
-      while (convex.x.size() % 8 != 0)
-        convex.x.push_back(convex.x[0]), convex.y.push_back(convex.y[0]), convex.z.push_back(convex.z[0]);
-    }
+    for (const Vec3& p : convex.points) convex.x.push_back(p.x), convex.y.push_back(p.y), convex.z.push_back(p.z);
+    while (!convex.x.empty() && convex.x.size() % 8 != 0)
+      convex.x.push_back(convex.x[0]), convex.y.push_back(convex.y[0]), convex.z.push_back(convex.z[0]);
     convex.centre = {};
     for (const Vec3& p : convex.points) convex.centre += p / static_cast<double>(convex.points.size());
   }
@@ -168,7 +166,7 @@ Vec3 Convex::support(const Vec3& direction) const {
     const Vec3 end = axis * (along >= 0 ? half_length : -half_length);
     return centre + end + (size > 1e-12 ? across * (disc / size) : Vec3{});
   }
-  if (!x.empty()) {
+  if (points.size() > 16 && !x.empty()) {
     const int farthest = wide_farthest(x.data(), y.data(), z.data(), static_cast<int>(x.size()), direction);
     return points[static_cast<std::size_t>(farthest)];
   }
@@ -203,6 +201,8 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
   };
   for (Convex& convex : made->convexes) {
     include(convex.bounds);
+    convex.kind = kinds_++;
+    (convex.polyhedron() ? made->polyhedra : made->others) = true;
     convex.reach = farthest_from(convex, convex.bounds.centre);
     made->reach = std::max(made->reach, farthest_from(convex, {}));
     made->core = std::min({made->core, convex.bounds.half.x, convex.bounds.half.y, convex.bounds.half.z});
@@ -211,6 +211,7 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
     include(surface.bounds);
     made->reach = std::max(made->reach, reach_of(surface.bounds));
   }
+  if (!made->surfaces.empty() || !made->half_spaces.empty()) made->others = true;
   made->bounds = box_of(all);
   set_round(*made);
   fill_cloud(*made);

@@ -21,7 +21,7 @@ struct Convex {
     std::vector<int> corners;  // counter-clockwise seen from outside; of large faces, some
   };
   std::vector<Vec3> points;     // of the core; none: a cylinder
-  std::vector<double> x, y, z;  // the same of large polyhedra, padded to a multiple of 8
+  std::vector<double> x, y, z;  // the same of polyhedra, padded to a multiple of 8 by the first
   std::vector<Face> faces;      // of a polyhedron
   double radius = 0;
   // A cylinder.
@@ -32,9 +32,12 @@ struct Convex {
   Box3 bounds;
   double reach = 0;  // from the middle of its bounds
   int collider = 0;
+  std::uint32_t kind = 0;  // no other convex of the world has it, but of bodies that share a shape
   model::Material material;
 
   bool cylinder() const { return disc > 0; }
+  // With corners that two bytes number (SimplexCorners); one with more is searched for as other convexes are.
+  bool polyhedron() const { return !faces.empty() && radius == 0 && points.size() <= 0xffff; }
   // The farthest point of the core along a direction.
   Vec3 support(const Vec3& direction) const;
 };
@@ -84,7 +87,8 @@ struct Shape {
   // zero; otherwise that is the reach.
   Vec3 axle;
   double swing = 0;
-  double core = 0;  // half the thinnest extent: what may pass unseen in a step
+  double core = 0;                         // half the thinnest extent: what may pass unseen in a step
+  bool polyhedra = false, others = false;  // whether it has any, and anything else
 
   // The points of all convex cores but cylinders, for the pass against planes: coordinates
   // one behind the other, padded to a multiple of 8.
@@ -114,6 +118,7 @@ class ShapeCache {
     std::weak_ptr<const Shape> shape;
   };
   std::map<const model::Geometry*, std::vector<Entry>> entries_;  // for look-up only
+  std::uint32_t kinds_ = 0;                                       // of convexes, given away so far
 };
 
 // The triangles of a height field cell, in the field's frame.

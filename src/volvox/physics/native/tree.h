@@ -69,6 +69,7 @@ class Tree final : public Island {
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
+  std::span<const double> coordinates() const override { return coordinates_; }
   RowSpan span(int node) override;
   RowSpan whole_span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,

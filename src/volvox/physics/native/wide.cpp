@@ -28,6 +28,17 @@ VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int wid
   return sum(total);
 }
 
+VOLVOX_FOR_EACH_ISA(double, wide_distance, (const double* a, const double* b, int width), (a, b, width)) {
+  Eight total = {};
+  for (int k = 0; k < width; k += 8) {
+    Eight x, y;
+    load(x, a + k), load(y, b + k);
+    const Eight between = x - y;
+    total += between * between;
+  }
+  return std::sqrt(sum(total));
+}
+
 VOLVOX_FOR_EACH_ISA(double, blocks_dot, (const double* row, const int* blocks, int width, const double* coordinates),
                     (row, blocks, width, coordinates)) {
   Eight total = {};

@@ -17,6 +17,8 @@ double wide_dot(const double* a, const double* b, int width);
 // block for is zero in it: the bits are those of the whole rows.
 double blocks_dot(const double* row, const int* blocks, int width, const double* coordinates);
 double blocks_dot(const double* row_a, std::span<const int> a, const double* row_b, std::span<const int> b);
+// The length of a - b.
+double wide_distance(const double* a, const double* b, int width);
 // a += b s
 void wide_add(double* a, const double* b, double s, int width);
 // Six rows: T y, where T moves by r (the velocities of a parent at its child's place).

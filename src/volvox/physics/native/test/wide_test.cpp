@@ -56,8 +56,11 @@ TEST_F(Wide, rows_without_their_zeros_have_the_bits_of_whole_rows) {
     EXPECT_EQ(blocks_dot(row_a.data(), a, row_b.data(), b), expected);
     EXPECT_EQ(blocks_dot(row_a.data(), a.data(), static_cast<int>(row_a.size()), whole_b.data()), expected);
     double sum = 0;
-    for (std::size_t k = 0; k < whole_a.size(); ++k) sum += whole_a[k] * whole_b[k];
+    double square = 0;
+    for (std::size_t k = 0; k < whole_a.size(); ++k)
+      sum += whole_a[k] * whole_b[k], square += (whole_a[k] - whole_b[k]) * (whole_a[k] - whole_b[k]);
     EXPECT_NEAR(expected, sum, 1e-13);
+    EXPECT_NEAR(wide_distance(whole_a.data(), whole_b.data(), width), std::sqrt(square), 1e-13);
   }
 }
 

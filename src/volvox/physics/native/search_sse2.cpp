@@ -1,0 +1,8 @@
+// Pairs of polyhedra with the basic instructions, one by one.
+#include "volvox/physics/native/search_kernel.h"
+
+namespace volvox::physics::native {
+
+void search_sse2(ConvexPair* const* pairs, std::size_t count, int rounds) { search_all<double>(pairs, count, rounds); }
+
+}  // namespace volvox::physics::native
