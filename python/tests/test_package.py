@@ -44,8 +44,7 @@ def test_types(tmp_path: pathlib.Path) -> None:
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed")
     base = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache")]
-    package = str(pathlib.Path(volvox.__file__).parent)
-    done = subprocess.run([*base, package], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([*base, "--config-file", str(ROOT / "pyproject.toml"), "-p", "volvox"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     good = "import volvox\nworld = volvox.load('remod3d/snake')\nworld.step(3)\nx: float = world.poses.sum() + world.time\n"
     (tmp_path / "good.py").write_text(good)

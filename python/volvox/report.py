@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import Any, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    import pandas
 
 __all__ = ["Report"]
 
@@ -44,7 +41,7 @@ class Report(Mapping[str, Any]):
         organisms, connections."""
         return {name: np.array(column, dtype=np.float64) for name, column in self._history.items()}
 
-    def frame(self) -> pandas.DataFrame:
+    def frame(self) -> Any:
         """The history as a pandas.DataFrame, with time_s as its index. Needs pandas."""
         try:
             import pandas

@@ -25,7 +25,7 @@ def spaces(task: Task, modules: int) -> tuple[gymnasium.spaces.Box, gymnasium.sp
     )
 
 
-class WorldEnv(gymnasium.Env[Array, Array]):
+class WorldEnv(gymnasium.Env[Any, Any]):
     """A task with one world. Observations and actions are those of the modules one after another."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 15}

@@ -5,7 +5,6 @@ All arrays have a row a module. Actions are in [-1, 1]. SI units, world frame.
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar, Mapping, Optional, Union
 
 import numpy as np
@@ -147,43 +146,61 @@ class Walker(_Gait):
         return bool(_up(world.poses[body, 3:])[0, 2] < 0)
 
 
-_SCOUTS = """<?xml version="1.0"?>
+def _cart(name: str, pose: str) -> str:
+    """A cart of 0.4 kg on four driven wheels, 115 mm long, with a dock at its front."""
+    wheels = "".join(
+        f"""
+    <link name="{end}_{side}_wheel"><pose>{x} {y} 0 0 0 0</pose>
+      <inertial><mass>0.03</mass><inertia><ixx>4e-6</ixx><iyy>6e-6</iyy><izz>4e-6</izz></inertia></inertial>
+      <collision name="tyre"><pose degrees="true">0 0 0 90 0 0</pose>
+        <geometry><cylinder><radius>0.02</radius><length>0.012</length></cylinder></geometry></collision></link>
+    <joint name="{end}_{side}" type="continuous"><parent>chassis</parent><child>{end}_{side}_wheel</child>
+      <axis><xyz>0 1 0</xyz><limit><effort>0.2</effort><velocity>10</velocity></limit></axis></joint>
+    <volvox:motor joint="{end}_{side}" kp="1" kd="0.1"/>"""
+        for end, x in (("front", 0.04), ("rear", -0.04))
+        for side, y in (("left", 0.045), ("right", -0.045))
+    )
+    return f"""
+  <model name="{name}"><pose>{pose}</pose>
+    <link name="chassis">
+      <inertial><mass>0.28</mass><inertia><ixx>1.8e-4</ixx><iyy>3.1e-4</iyy><izz>4.5e-4</izz></inertia></inertial>
+      <collision name="box"><geometry><box><size>0.11 0.075 0.024</size></box></geometry></collision></link>{wheels}
+    <volvox:dock name="front" link="chassis" pose="0.06 0 0 0 0 0" kind="cart" symmetry="2"
+      capture_distance="0.015" latch_time="0.5" axial="20" shear="20" bending="1" torsion="1"/>
+    <volvox:mind behavior="driven"/>
+  </model>"""
+
+
+_CARTS = f"""<?xml version="1.0"?>
 <sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
 <world name="dock">
   <volvox:run duration="20" dt="1/60"/>
-  <model name="ground">
-    <static>true</static>
+  <model name="ground"><static>true</static>
     <link name="ground"><collision name="plane"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link>
-  </model>
-  <volvox:module name="seeker" robot="scout" pose="-0.3 0 0.048 0 0 0"><volvox:mind behavior="roll_on"/></volvox:module>
-  <volvox:module name="sought" robot="scout" pose="0.3 0 0.048 0 0 0"><volvox:mind behavior="roll_on"/></volvox:module>
+  </model>{_cart("left", "-0.3 0 0.02 0 0 0")}{_cart("right", "0.3 0 0.02 0 0 3.14159265358979")}
 </world>
 </sdf>
 """
 
 
 class Dock(Task):
-    """Two Scouts shall dock, the front of `seeker` to the back of `sought`: 10 points for each metre that the docks come
-    nearer, 10 when they are engaged, which ends it. The actions are the speeds of the left and the right wheel. A module
-    sees where the dock that it wants lies in its own frame (ahead and left, in m, and the cosine and sine of the angle
-    between the docks), and its own speed and rate of turn."""
+    """Two carts, which face each other, shall dock: 10 points for each metre that their docks come nearer, and 10 when they
+    are engaged, which ends it. The actions are the speeds of the left and the right wheels. A cart sees where the other
+    dock lies in the frame of its own (ahead and left, in m, and the cosine and sine of the angle by which they do not
+    face each other), its own speed in m/s and its rate of turn in rad/s."""
 
     name = "Dock"
-    experiment = _SCOUTS
-    behavior = "roll_on"
+    experiment = _CARTS
+    behavior = "driven"
     action_size = 2
     observation_size = 6
     seconds = 20.0
     camera = "top"
-    speed = 6.0  # rad/s of the wheels for an action of 1: 0.29 m/s
+    speed = 8.0  # rad/s of the wheels for an action of 1: 0.16 m/s
 
     def act(self, world: World, actions: Floats) -> None:
-        wheels = np.array(
-            [i for i, name in enumerate(world.motor_names) if name.rpartition(".")[2] in ("wheel_left", "wheel_right")], np.int32
-        )
-        hinges = np.array([i for i, name in enumerate(world.motor_names) if name.endswith(".hinge")], np.int32)
-        world.command(np.clip(actions, -1, 1).ravel() * self.speed, "velocity", motors=wheels)
-        world.command(np.zeros(len(hinges)), motors=hinges)
+        # The motors of a cart: front left and right, rear left and right.
+        world.command(np.tile(np.clip(actions, -1, 1), (1, 2)).ravel() * self.speed, "velocity")
 
     def scatter(self, world: World, random: np.random.Generator) -> None:
         self.act(world, random.uniform(-1, 1, (2, 2)))
@@ -191,49 +208,38 @@ class Dock(Task):
         self.act(world, np.zeros((2, 2)))
         world.step(10)
 
-    def _docks(self, world: World) -> tuple[int, int]:
-        return world.dock_names.index("seeker.front"), world.dock_names.index("sought.back")
-
-    def _plane(self, world: World, link: str) -> tuple[Floats, float]:
-        pose = world.poses[world.link_names.index(link)]
-        w, x, y, z = pose[3:]
-        return pose[:2], math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-
-    def _ends(self, world: World) -> tuple[Floats, float, Floats, float]:
-        """Positions and headings of both docks, in the plane. A Scout's docks lie 60 mm from its hinge; the rear half's
-        frame points backwards."""
-        at, heading = self._plane(world, "seeker.front")
-        other, turned = self._plane(world, "sought.rear")
-        reach = 0.06
-        return (
-            at + reach * np.array([math.cos(heading), math.sin(heading)]),
-            heading,
-            other + reach * np.array([math.cos(turned), math.sin(turned)]),
-            turned,
-        )
+    def _docks(self, world: World) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
+        """Where the docks are, which way they point, and the chassis of both carts. All in the plane."""
+        chassis = world.module_links
+        w, x, y, z = world.poses[chassis, 3:].T
+        heading = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        ahead = np.stack([np.cos(heading), np.sin(heading)], axis=1)
+        return world.poses[chassis, :2] + 0.06 * ahead, ahead, chassis
 
     def observe(self, world: World) -> Floats:
-        front, heading, back, turned = self._ends(world)
-        rows = []
-        for mine, angle, wanted, facing, link in (
-            (front, heading, back, turned, "seeker.front"),
-            (back, turned, front, heading, "sought.rear"),
-        ):
-            ahead = np.array([math.cos(angle), math.sin(angle)])
-            left = np.array([-ahead[1], ahead[0]])
-            gap = wanted - mine
-            off = facing + math.pi - angle  # 0: the docks face each other
-            velocity = world.velocities[world.link_names.index(link)]
-            rows.append([gap @ ahead, gap @ left, math.cos(off), math.sin(off), velocity[:2] @ ahead, velocity[5]])
-        return np.array(rows)
+        at, ahead, chassis = self._docks(world)
+        left = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
+        gap = at[::-1] - at
+        facing = -ahead[::-1]
+        velocity = world.velocities[chassis]
+        return np.stack(
+            [
+                (gap * ahead).sum(axis=1),
+                (gap * left).sum(axis=1),
+                (facing * ahead).sum(axis=1),
+                (facing * left).sum(axis=1),
+                (velocity[:, :2] * ahead).sum(axis=1),
+                velocity[:, 5],
+            ],
+            axis=1,
+        )
 
     def progress(self, world: World) -> float:
-        front, _, back, _ = self._ends(world)
-        return 10.0 * float(self.finished(world)) - 10.0 * float(np.hypot(*(front - back)))
+        at, _, _ = self._docks(world)
+        return 10.0 * float(self.finished(world)) - 10.0 * float(np.linalg.norm(at[0] - at[1]))
 
     def finished(self, world: World) -> bool:
-        mine, _ = self._docks(world)
-        return bool(world.dock_phases[mine] == 2)
+        return bool(world.dock_phases[0] == 2)
 
 
 TASKS: dict[str, type[Task]] = {task.name: task for task in (Snake, Walker, Dock)}

@@ -18,7 +18,7 @@ from .tasks import Task, task_named
 __all__ = ["WorldVectorEnv"]
 
 
-class WorldVectorEnv(gymnasium.vector.VectorEnv[Array, Array, npt.NDArray[np.float64]]):
+class WorldVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     """So many worlds of one task. An episode that has ended begins anew in the next step (AutoresetMode.NEXT_STEP)."""
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
@@ -38,10 +38,10 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[Array, Array, npt.NDArray[np.flo
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._over = np.zeros(num_envs, dtype=np.bool_)
-        self._seen = np.zeros(self.observation_space.shape, dtype=np.float32)  # type: ignore[arg-type]
+        self._seen = np.zeros((num_envs, self._modules * self.task.observation_size), dtype=np.float32)
         self._begun = False
 
-    def reset(  # type: ignore[override]
+    def reset(
         self, *, seed: Union[None, int, list[Optional[int]]] = None, options: Optional[dict[str, Any]] = None
     ) -> tuple[Array, dict[str, Any]]:
         """Begins all episodes. With a number as the seed, environment i has seed + i; with options["reset_mask"] (a
@@ -81,7 +81,7 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[Array, Array, npt.NDArray[np.flo
                 episode.act(given[i].reshape(self._modules, -1))
         going = np.flatnonzero(~self._over)
         self.population.step(self.task.ticks_per_step, going.tolist())
-        for i in going:
+        for i in going.tolist():
             seen, rewards[i], terminated[i], truncated[i] = self._episodes[i].result()
             self._seen[i] = seen.ravel()
         self._over = terminated | truncated
