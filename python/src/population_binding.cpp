@@ -51,6 +51,7 @@ class PopulationHandle {
       if (handles_[i]->shared_run().get() != population_->run(i).get())
         throw Failure(Kind::closed, "a world of this population was closed", "make a new population");
       handles_[i]->may_step();
+      handles_[i]->begin_step();
     }
     std::vector<StepStatus> statuses(which.size());
     std::optional<nb::python_error> interrupted;

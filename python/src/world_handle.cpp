@@ -152,12 +152,17 @@ void WorldHandle::step(std::int64_t ticks) {
   if (ticks < 0) throw Failure(Kind::input, fmt::format("{} ticks cannot be stepped", ticks), "give 0 or more");
   const Use use(*this, "step");
   may_step();
-  events_.clear(), arrivals_.clear();
+  begin_step();
   StepStatus status;
   std::optional<nb::python_error> interrupted = step_released(ticks, status);
   stepped(status);
   if (interrupted) throw nb::python_error(*interrupted);
   if (!status.ok()) throw Failure(Kind::run, status.text(), "");
+}
+
+void WorldHandle::begin_step() {
+  events_.clear(), arrivals_.clear();
+  held_->raised.reset();
 }
 
 void WorldHandle::stepped(const StepStatus& status) {

@@ -106,8 +106,10 @@ class WorldHandle {
   sim::Run& run();
   const std::shared_ptr<sim::Run>& shared_run() const { return run_; }
   std::shared_ptr<Mirrors> mirrors();
-  void stepped(const StepStatus& status);  // after a population has stepped it
-  void may_step() const;                   // throws if it has failed or ended
+  // Around ticks, for a population that makes them.
+  void may_step() const;  // throws if it has failed or ended
+  void begin_step();
+  void stepped(const StepStatus& status);
 
   // Keeps others away from the world for one call.
   class Use {

@@ -166,12 +166,17 @@ void WorldHandle::restore(const nb::bytes& snapshot) {
     state = bytes.substr(0, size);
     bytes.remove_prefix(size);
   }
+  const std::string before = controlled ? controller_bytes() : "";
+  const auto set_controllers = [&](const std::string& to) { held_->controller_state(nb::bytes(to.data(), to.size())); };
+  if (controlled) set_controllers(state);
   const Result<void> restored = [&]() -> Result<void> {
     const nb::gil_scoped_release release;
     return run_->restore(bytes);
   }();
-  if (!restored.ok()) throw Failure(Kind::state, restored.error());
-  if (controlled) held_->controller_state(nb::bytes(state.data(), state.size()));
+  if (!restored.ok()) {
+    if (controlled) set_controllers(before);
+    throw Failure(Kind::state, restored.error());
+  }
   failure_ = {};
   ended_ = false;
   events_.clear(), arrivals_.clear();

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _codec, _core
-from .errors import ClosedError, InputError, RunFailed, VolvoxWarning
+from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
 from .report import Report
 
 __all__ = ["DockEvent", "MessageEvent", "Network", "World", "load"]
@@ -292,7 +292,7 @@ class World:
 
     @property
     def events(self) -> list[DockEvent]:
-        """The docks that connected or came apart in the last step()."""
+        """The docks that connected or came apart in the last step(). A population does not collect them."""
         return [DockEvent(*event) for event in self._core.events()]
 
     def watch_messages(self) -> None:
@@ -435,7 +435,7 @@ def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> O
         return _codec.pack([_codec.state_of(holder) for holder in holders])
     states = _codec.unpack(data)
     if not isinstance(states, list) or len(states) != len(holders):
-        raise InputError(f"the snapshot is of a world with {len(states)} controllers; this one has {len(holders)}")
+        raise StateError(f"the snapshot is not of a world with {len(holders)} controllers")
     for holder, state in zip(holders, states):
         _codec.set_state(holder, state)
     return None
