@@ -78,7 +78,7 @@ nb::object message_of(const mind::Agent& agent, const mind::Message& message) {
 }
 
 void bind_agent(nb::module_& module) {
-  nb::class_<PythonMessage>(module, "Message")
+  nb::class_<PythonMessage>(module, "Message", "A message that has arrived at a module. Times in s of simulated time.")
       .def_ro("outlet", &PythonMessage::outlet)
       .def_ro("mailbox", &PythonMessage::mailbox)
       .def_ro("sender", &PythonMessage::sender)
@@ -86,7 +86,8 @@ void bind_agent(nb::module_& module) {
       .def_ro("sent", &PythonMessage::sent)
       .def_ro("arrived", &PythonMessage::arrived)
       .def_ro("content", &PythonMessage::content);
-  nb::class_<AgentProxy>(module, "Agent")
+  nb::class_<AgentProxy>(module, "Agent",
+                         "All that a module can know and do. Valid only within a call of its behavior. SI units, rad.")
       .def_prop_ro("name", [](const AgentProxy& a) { return a->name(); })
       .def_prop_ro("time", [](const AgentProxy& a) { return a->time(); })
       .def_prop_ro("dt", [](const AgentProxy& a) { return a->dt(); })

@@ -27,12 +27,17 @@ class PythonBehavior final : public mind::Behavior {
     instance_ = held_->keep(std::move(instance));
     agent_ = held_->keep(nb::cast(new AgentProxy, nb::rv_policy::take_ownership));
     proxy_ = nb::cast<AgentProxy*>(agent_);
+    // What a class leaves to volvox.Behavior does nothing, and is not called.
+    const nb::object base = nb::module_::import_("volvox.behavior").attr("Behavior");
+    const nb::handle type = instance_.type();
     for (const auto& [name, method] : {std::pair{"start", &start_},
                                        {"step", &step_},
                                        {"receive", &receive_},
                                        {"end_tick", &end_tick_},
                                        {"tune", &tune_}})
-      if (nb::hasattr(instance_, name)) *method = held_->keep(instance_.attr(name));
+      if (nb::hasattr(instance_, name) &&
+          !(nb::hasattr(type, name) && type.attr(name).is(base.attr(name)) && method != &step_))
+        *method = held_->keep(instance_.attr(name));
     if (nb::hasattr(instance_, "period")) period_ = nb::cast<double>(instance_.attr("period"));
   }
 

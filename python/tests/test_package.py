@@ -56,7 +56,6 @@ def test_types(tmp_path: pathlib.Path) -> None:
 
 def test_everything_public_is_documented() -> None:
     missing = [name for name in volvox.__all__ if name != "__version__" and not getattr(volvox, name).__doc__]
-    missing = [name for name in missing if name not in ("Agent", "Message", "behaviors", "engines", "experiments")]
     for owner in (volvox.World, volvox.Population, volvox.Recording, volvox.Behavior, volvox.Report):
         for name, member in vars(owner).items():
             if not name.startswith("_") and (callable(member) or isinstance(member, property)) and not member.__doc__:

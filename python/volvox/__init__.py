@@ -13,7 +13,8 @@ docs/python.md is the guide. SI units, radians, z up, quaternions w, x, y, z.
 
 from __future__ import annotations
 
-from ._core import __version__, behaviors, engines, experiments
+from . import _core
+from ._core import __version__
 from .behavior import Agent, Behavior, Controller, Message
 from .errors import (
     BusyError,
@@ -29,6 +30,23 @@ from .population import Population
 from .recording import Recording, Track
 from .report import Report
 from .world import DockEvent, MessageEvent, Network, World, load
+
+
+
+def experiments() -> list[str]:
+    """The names of all experiments, such as "remod3d/snake"."""
+    return _core.experiments()
+
+
+def engines() -> list[str]:
+    """The names of all physics engines."""
+    return _core.engines()
+
+
+def behaviors() -> list[str]:
+    """The names of all behaviors of Volvox."""
+    return _core.behaviors()
+
 
 __all__ = [
     "Agent",
