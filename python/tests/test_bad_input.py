@@ -178,10 +178,22 @@ def test_other_threads_run_while_a_world_is_stepped() -> None:
         assert counted > 100
 
 
-def _python(code: str, **options: Any) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )
+# A shell that starts the tests in the background has them ignore Ctrl-C, and what they start inherits that.
+_HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
+def _python(code: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", _HEARS + textwrap.dedent(code)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _end_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it printed. One that does not end by itself is killed."""
+    try:
+        return process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
 
 
 @pytest.mark.parametrize(
@@ -214,7 +226,7 @@ def test_ctrl_c(stepping: str) -> None:
         assert process.stdout.readline() == "stuck\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = _end_of(process)
     assert out == "stopped True\n" and process.returncode == 0, err
 
 
@@ -237,7 +249,7 @@ def test_a_behavior_that_never_returns_is_stopped_by_ctrl_c() -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "stuck\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = _end_of(process)
     assert out.endswith("stopped 0\n") and process.returncode == 0, err
 
 
@@ -263,7 +275,7 @@ def test_after_a_fork_the_world_is_refused() -> None:
         world.step(2)
         print(status, world.tick)
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = _end_of(process)
     lines = out.splitlines()
     assert process.returncode == 0, err
     assert lines[0] == "refused 7" and lines[2] == "0 7", out + err
@@ -280,5 +292,5 @@ def test_the_interpreter_may_end_with_worlds_open() -> None:
         arrays = [world.poses for world in worlds]
         print("end")
     """)
-    out, err = process.communicate(timeout=60)
+    out, err = _end_of(process)
     assert out == "end\n" and process.returncode == 0 and err == "", err
