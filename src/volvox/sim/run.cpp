@@ -250,7 +250,7 @@ void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
   experiment_->archive_state(ar);
 }
 
-Result<void> Run::save(const fs::path& file) {
+Result<std::string> Run::snapshot() {
   auto snapshot = simulation_->save();
   if (!snapshot.ok()) return snapshot.error();
   SaveArchive ar;
@@ -259,9 +259,39 @@ Result<void> Run::save(const fs::path& file) {
   archive(ar, *snapshot);
   std::vector<std::byte> bytes = ar.take();
   add_seal(bytes);
-  if (!write_file(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}).ok())
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+Result<void> Run::save(const fs::path& file) {
+  const auto bytes = snapshot();
+  if (!bytes.ok()) return bytes.error();
+  if (!write_file(file, *bytes).ok())
     return Diagnostic{file.string(), 0, "the snapshot cannot be written",
                       "give a path that can be written, and see whether the disk is full"};
+  return {};
+}
+
+// The samples of what is simulated once more, or of another run, are not this run's.
+void Run::forget_samples_after(double time) {
+  std::erase_if(report_.history, [time](const TimePoint& sample) { return sample.time > time; });
+  samples_ = std::ssize(report_.history) * keep_every_;
+  last_sample_ = report_.history.empty() ? TimePoint{} : report_.history.back();
+}
+
+Result<void> Run::restore(std::string_view snapshot) {
+  std::vector<std::byte> nothing;  // the simulation puts itself back
+  SaveArchive before;
+  archive(before, nothing);
+  if (auto restored = restore(snapshot, "the snapshot"); !restored.ok()) {
+    LoadArchive back(before.bytes());
+    archive(back, nothing);
+    return restored;
+  }
+  report_.status = "done";
+  report_.failure.clear();
+  report_.metrics = {};
+  sim_begin_ = std::min(sim_begin_, simulation_->now().seconds());
+  forget_samples_after(simulation_->now().seconds());
   return {};
 }
 
@@ -273,7 +303,7 @@ void Run::save_on_the_way() {
   save_failed_ = !saved.ok();
 }
 
-Result<void> Run::restore(const std::string& text, const std::string& file) {
+Result<void> Run::restore(std::string_view text, const std::string& file) {
   const auto bytes = without_seal(std::as_bytes(std::span(text)));
   if (!bytes)
     return Diagnostic{file, 0, "this is not a snapshot of a run, or it is damaged",

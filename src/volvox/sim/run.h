@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "volvox/sim/cloud.h"
 #include "volvox/sim/experiment.h"
@@ -72,6 +73,12 @@ class Run {
     return restored_;
   }  // the content of the snapshot that it began with; empty: none
 
+  // The whole state between two ticks, as the file that --save writes, and back to it. restore() takes a snapshot of
+  // this run or of another one of the same options; samples and metrics then go on from there. What is refused changes
+  // nothing.
+  Result<std::string> snapshot();
+  Result<void> restore(std::string_view snapshot);
+
   Simulation& simulation() { return *simulation_; }
   const Simulation& simulation() const { return *simulation_; }
   const RunOptions& options() const { return options_; }
@@ -92,7 +99,8 @@ class Run {
   void add_module_metrics();
   explicit Run(Log& log);
   Result<void> load(const RunOptions& options, const Library& library);
-  Result<void> restore(const std::string& text, const std::string& file);
+  Result<void> restore(std::string_view text, const std::string& file);
+  void forget_samples_after(double time);
   Origin origin() const;
   Result<void> save(const std::filesystem::path& file);
   void archive(Archive& ar, std::vector<std::byte>& simulation);

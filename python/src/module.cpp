@@ -1,0 +1,63 @@
+// The extension module volvox._core. python/volvox wraps it into the API that people use.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "volvox/base/platform/paths.h"
+#include "volvox/sim/experiment.h"
+#include "world_handle.h"
+
+namespace volvox::python {
+namespace {
+
+constexpr const char* class_of(Kind kind) {
+  switch (kind) {
+    case Kind::input: return "InputError";
+    case Kind::run: return "RunFailed";
+    case Kind::closed: return "ClosedError";
+    case Kind::busy: return "BusyError";
+    case Kind::state: return "StateError";
+  }
+  return "VolvoxError";
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Failure& failure) {
+    nb::list diagnostics;
+    for (const Diagnostic& d : failure.error().diagnostics())
+      diagnostics.append(nb::make_tuple(d.file, d.line, d.what, d.fix));
+    const nb::object type = nb::module_::import_("volvox.errors").attr(class_of(failure.kind()));
+    PyErr_SetObject(type.ptr(), type(failure.what(), diagnostics).ptr());
+  } catch (const mind::AgentError& error) {
+    const nb::object type = nb::module_::import_("volvox.errors").attr("InputError");
+    PyErr_SetObject(type.ptr(), type(error.what(), nb::list()).ptr());
+  }
+}
+
+std::vector<std::string> experiment_names() {
+  std::vector<std::string> names;
+  for (const sim::Located& found : sim::find_experiments(standard_library())) names.push_back(found.name);
+  return names;
+}
+
+}  // namespace
+
+void bind_errors(nb::module_&) { nb::register_exception_translator(translate); }
+
+}  // namespace volvox::python
+
+NB_MODULE(_core, module) {
+  using namespace volvox::python;
+  bind_errors(module);
+  bind_agent(module);
+  bind_world(module);
+  bind_recording(module);
+  bind_population(module);
+  module.attr("__version__") = VOLVOX_VERSION;
+  module.def("experiments", &experiment_names);
+  module.def("engines", [] { return standard_library().engines.names(); });
+  module.def("behaviors", [] { return standard_library().minds.behaviors.names(); });
+  module.def("library", [] { return volvox::platform::library().string(); });
+}

@@ -1,0 +1,92 @@
+// Many worlds stepped together (sim/population.h).
+#include <fmt/format.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <deque>
+
+#include "volvox/base/platform/clock.h"
+#include "volvox/sim/population.h"
+#include "world_handle.h"
+
+namespace volvox::python {
+namespace {
+
+class PopulationHandle {
+ public:
+  PopulationHandle(const nb::list& worlds, int threads) {
+    if (threads < 1 || threads > 1024)
+      throw Failure(Kind::input, fmt::format("{} threads are not possible", threads), "give 1 to 1024");
+    std::vector<std::shared_ptr<sim::Run>> runs;
+    for (const nb::handle world : worlds) {
+      auto* handle = nb::cast<WorldHandle*>(world);
+      for (const WorldHandle* other : handles_)
+        if (other == handle) throw Failure(Kind::input, "one world is twice in the population", "give each once");
+      handle->run();  // not closed
+      objects_.push_back(nb::borrow(world));
+      handles_.push_back(handle);
+      runs.push_back(handle->shared_run());
+    }
+    population_ = std::make_unique<sim::Population>(std::move(runs), threads);
+  }
+
+  ~PopulationHandle() {
+    if (::getpid() != process_) (void)population_.release();  // its threads are not in a process that was forked
+  }
+  PopulationHandle(const PopulationHandle&) = delete;
+  PopulationHandle& operator=(const PopulationHandle&) = delete;
+
+  // Steps the worlds of these indices. Those that failed are named by the exception; the others have made their ticks.
+  void step(std::int64_t ticks, const std::vector<std::size_t>& which) {
+    if (ticks < 0) throw Failure(Kind::input, fmt::format("{} ticks cannot be stepped", ticks), "give 0 or more");
+    std::deque<WorldHandle::Use> uses;
+    for (const std::size_t i : which) {
+      if (i >= handles_.size())
+        throw Failure(Kind::input, fmt::format("there is no world {}", i),
+                      fmt::format("the population has {}", handles_.size()));
+      if (handles_[i]->runs_python())
+        throw Failure(Kind::input, "a world with behaviors or controllers in Python cannot be in a population",
+                      "step it by itself: the interpreter would run one of them at a time anyhow");
+      uses.emplace_back(*handles_[i], "step");
+      if (handles_[i]->shared_run().get() != population_->run(i).get())
+        throw Failure(Kind::closed, "a world of this population was closed", "make a new population");
+      handles_[i]->may_step();
+      handles_[i]->begin_step();
+    }
+    std::vector<StepStatus> statuses(which.size());
+    std::optional<nb::python_error> interrupted;
+    for (std::int64_t left = ticks; left > 0 && !interrupted;) {
+      const std::int64_t some = std::min<std::int64_t>(left, slice);
+      {
+        const nb::gil_scoped_release release;
+        population_->step(some, which, statuses);
+      }
+      left -= some;
+      if (PyErr_CheckSignals() != 0) interrupted.emplace();
+    }
+    std::string failed;
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      handles_[which[k]]->stepped(statuses[k]);
+      if (!statuses[k].ok() && failed.empty()) failed = fmt::format("world {}: {}", which[k], statuses[k].text());
+    }
+    if (interrupted) throw nb::python_error(*interrupted);
+    if (!failed.empty()) throw Failure(Kind::run, failed, "");
+  }
+
+ private:
+  static constexpr std::int64_t slice = 64;  // ticks between two looks for Ctrl-C
+  int process_ = ::getpid();
+  std::vector<nb::object> objects_;
+  std::vector<WorldHandle*> handles_;
+  std::unique_ptr<sim::Population> population_;
+};
+
+}  // namespace
+
+void bind_population(nb::module_& module) {
+  nb::class_<PopulationHandle>(module, "Population")
+      .def(nb::init<const nb::list&, int>(), nb::arg("worlds"), nb::arg("threads"))
+      .def("step", &PopulationHandle::step, nb::arg("ticks"), nb::arg("which"));
+}
+
+}  // namespace volvox::python

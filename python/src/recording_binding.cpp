@@ -1,0 +1,100 @@
+// volvox._core.Recording: recordings as arrays (record/recording.h).
+#include <fmt/format.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "volvox/base/hash.h"
+#include "volvox/record/recording.h"
+
+namespace volvox::python {
+namespace {
+
+template <class T>
+nb::object owned(std::vector<T> values, std::initializer_list<std::size_t> shape) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
+}
+
+std::unique_ptr<record::Recording> open(const std::string& path) {
+  return value_or_throw(record::Recording::open(path));
+}
+
+// The ticks first, first + every, ... up to last, as one dict of arrays.
+nb::dict read(record::Recording& recording, std::int64_t first, std::int64_t last, std::int64_t every) {
+  if (every < 1 || first < recording.first_tick() || last > recording.last_tick() || first > last)
+    throw Failure(Kind::input,
+                  fmt::format("the ticks {} to {}, every {}, are not in the recording", first, last, every),
+                  fmt::format("give ticks from {} to {}", recording.first_tick(), recording.last_tick()));
+  std::vector<double> times, joints;
+  std::vector<std::int64_t> ticks;
+  std::vector<float> poses, loads;
+  std::vector<std::uint32_t> flags;
+  std::vector<std::int32_t> partners;
+  nb::list hashes, events;
+  std::size_t links = 0, joint_count = 0, docks = 0;
+  for (std::int64_t t = first; t <= last; t += every) {
+    const record::RecordedTick& state = *value_or_throw(recording.tick(t));
+    if (t == first) links = state.links.size(), joint_count = state.joints.size(), docks = state.docks.size();
+    if (state.links.size() != links || state.joints.size() != joint_count || state.docks.size() != docks)
+      throw Failure(Kind::input, "the recording changes its size on the way", "read its ticks one by one");
+    ticks.push_back(t);
+    times.push_back(state.time.seconds());
+    hashes.append(hash_text(state.hash));
+    for (const auto& link : state.links) {
+      poses.insert(poses.end(), link.position.begin(), link.position.end());
+      poses.insert(poses.end(), {link.rotation[3], link.rotation[0], link.rotation[1], link.rotation[2]});
+    }
+    for (const auto& joint : state.joints) joints.insert(joints.end(), {joint.position, joint.velocity, joint.torque});
+    for (const auto& dock : state.docks) {
+      flags.push_back(dock.flags);
+      partners.push_back(dock.partner == world::nobody ? -1 : static_cast<std::int32_t>(std::uint32_t{dock.partner}));
+      loads.push_back(dock.load);
+    }
+    for (const auto& event : state.dock_events) {
+      const auto name = [&](world::DockIndex dock) -> std::string {
+        return dock < recording.names().docks.size() ? recording.names().docks[dock] : "";
+      };
+      events.append(
+          nb::make_tuple(state.time.seconds(), event.event, name(event.dock), name(event.partner),
+                         nb::make_tuple(event.load.axial, event.load.shear, event.load.bending, event.load.torsion)));
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  const std::size_t n = ticks.size();
+  nb::dict all;
+  all["ticks"] = owned(std::move(ticks), {n}), all["times"] = owned(std::move(times), {n});
+  all["poses"] = owned(std::move(poses), {n, links, 7}), all["joints"] = owned(std::move(joints), {n, joint_count, 3});
+  all["dock_flags"] = owned(std::move(flags), {n, docks}),
+  all["dock_partners"] = owned(std::move(partners), {n, docks});
+  all["dock_loads"] = owned(std::move(loads), {n, docks});
+  all["hashes"] = hashes, all["events"] = events;
+  return all;
+}
+
+}  // namespace
+
+void bind_recording(nb::module_& module) {
+  nb::class_<record::Recording>(module, "Recording")
+      .def_prop_ro("first_tick", &record::Recording::first_tick)
+      .def_prop_ro("last_tick", &record::Recording::last_tick)
+      .def_prop_ro("dt", [](const record::Recording& r) { return r.dt().text(); })
+      .def_prop_ro("complete", &record::Recording::complete)
+      .def_prop_ro("warning", &record::Recording::warning)
+      .def_prop_ro("file", [](const record::Recording& r) { return r.file().string(); })
+      .def_prop_ro("description", &record::Recording::description)
+      .def_prop_ro("results", &record::Recording::results)
+      .def_prop_ro("modules", [](const record::Recording& r) { return r.names().modules; })
+      .def_prop_ro("links", [](const record::Recording& r) { return r.names().links; })
+      .def_prop_ro("joints", [](const record::Recording& r) { return r.names().joints; })
+      .def_prop_ro("docks", [](const record::Recording& r) { return r.names().docks; })
+      .def("read", &read, nb::arg("first"), nb::arg("last"), nb::arg("every"));
+  module.def(
+      "open_recording", [](const std::string& path) { return open(path).release(); }, nb::rv_policy::take_ownership,
+      nb::arg("path"));
+}
+
+}  // namespace volvox::python

@@ -1,0 +1,295 @@
+// volvox._core.World: python/volvox/world.py has its documentation.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+
+#include "volvox/base/hash.h"
+#include "volvox/world/measures.h"
+#include "world_handle.h"
+#include "world_pictures.h"
+
+namespace volvox::python {
+namespace {
+
+using Use = WorldHandle::Use;
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A read-only array on memory of the mirrors, which it keeps alive.
+template <class T>
+nb::object array(const std::shared_ptr<Mirrors>& mirrors, const T* data, std::initializer_list<std::size_t> shape,
+                 std::initializer_list<std::int64_t> strides) {
+  const nb::capsule owner(new std::shared_ptr<Mirrors>(mirrors),
+                          [](void* held) noexcept { delete static_cast<std::shared_ptr<Mirrors>*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, const T>(data, shape, owner, strides));
+}
+
+template <class Struct>
+nb::object rows(const std::shared_ptr<Mirrors>& mirrors, const std::vector<Struct>& values) {
+  constexpr std::size_t width = sizeof(Struct) / sizeof(double);
+  static_assert(sizeof(Struct) % sizeof(double) == 0 && std::is_standard_layout_v<Struct>);
+  return array(mirrors, reinterpret_cast<const double*>(values.data()), {values.size(), width},
+               {static_cast<std::int64_t>(width), 1});
+}
+
+template <class T>
+nb::object column(const std::shared_ptr<Mirrors>& mirrors, const std::vector<T>& values) {
+  return array(mirrors, values.data(), {values.size()}, {1});
+}
+
+nb::object state_array(WorldHandle& handle, const std::string& name) {
+  const Use use(handle, name.c_str(), Use::Callback::allowed);
+  const auto mirrors = handle.mirrors();
+  const sim::Simulation& simulation = handle.run().simulation();
+  if (name == "poses") return rows(mirrors, mirrors->poses(simulation));
+  if (name == "velocities") return rows(mirrors, mirrors->velocities(simulation));
+  if (name == "joints") return rows(mirrors, mirrors->joints(simulation));
+  const Mirrors::Docks& docks = mirrors->docks(simulation);
+  if (name == "dock_loads") return rows(mirrors, docks.loads);
+  if (name == "dock_phases") return column(mirrors, docks.phases);
+  if (name == "dock_enabled") return column(mirrors, docks.enabled);
+  if (name == "dock_broken") return column(mirrors, docks.broken);
+  return column(mirrors, docks.partners);
+}
+
+nb::object percept_array(WorldHandle& handle, const std::string& name) {
+  const Use use(handle, "percepts", Use::Callback::allowed);
+  const auto mirrors = handle.mirrors();
+  const mind::Minds& minds = handle.run().simulation().minds();
+  const Mirrors::Percept* percept = mirrors->percept(handle.run().simulation(), name);
+  if (percept == nullptr) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < minds.size(); ++i)
+      for (const std::string& known : minds.agent(i).percepts())
+        if (std::find(all.begin(), all.end(), known) == all.end()) all.push_back(known);
+    std::string list;
+    for (const std::string& known : all) list += (list.empty() ? "" : ", ") + known;
+    throw Failure(Kind::input, "no module has a percept '" + name + "'", "there are: " + list);
+  }
+  return array(mirrors, percept->numbers.data(), {minds.size(), percept->width},
+               {static_cast<std::int64_t>(percept->width), 1});
+}
+
+// Names and numbers that do not change, as one dict.
+nb::dict description(WorldHandle& handle) {
+  const sim::Run& run = handle.run();
+  const world::World& world = run.simulation().world();
+  nb::list modules, models, first_links, links, link_modules, joints, docks, dock_modules, motors, motor_joints,
+      motor_modules, limits;
+  std::vector<int> module_of(world.placements(), -1);
+  for (std::size_t i = 0; i < world.modules().size(); ++i) module_of[world.modules()[i]] = narrow<int>(i);
+  for (const world::PlacementIndex p : world.modules()) {
+    modules.append(world.name(p));
+    models.append(world.module_model(p).name);
+    first_links.append(std::uint32_t{world.part(p).first_link});
+  }
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p) {
+    for (const model::Link& link : world.module_model(p).links)
+      links.append(world.name(p) + "." + link.name), link_modules.append(module_of[p]);
+    for (const model::Joint& joint : world.module_model(p).joints) joints.append(world.name(p) + "." + joint.name);
+    for (const model::Dock& dock : world.module_model(p).docks)
+      docks.append(world.name(p) + "." + dock.name), dock_modules.append(module_of[p]);
+  }
+  for (const WorldHandle::Motor& motor : handle.motors()) {
+    motors.append(joints[std::uint32_t{motor.joint}]);
+    motor_joints.append(std::uint32_t{motor.joint});
+    motor_modules.append(std::uint32_t{motor.agent});
+    limits.append(nb::make_tuple(motor.lower, motor.upper, motor.velocity, motor.effort));
+  }
+  nb::dict all;
+  const sim::RunReport& report = run.report();
+  all["experiment"] = report.experiment, all["engine"] = report.engine, all["seed"] = report.seed;
+  all["dt"] = report.dt.text(), all["dt_s"] = report.dt.seconds(), all["threads"] = report.threads;
+  all["ticks"] = run.ticks(), all["file"] = report.file;
+  nb::dict settings;
+  for (const auto& [key, value] : report.settings) settings[key.c_str()] = value;
+  all["settings"] = settings;
+  all["modules"] = modules, all["models"] = models, all["first_links"] = first_links;
+  all["links"] = links, all["link_modules"] = link_modules, all["joints"] = joints;
+  all["docks"] = docks, all["dock_modules"] = dock_modules;
+  all["motors"] = motors, all["motor_joints"] = motor_joints, all["motor_modules"] = motor_modules,
+  all["motor_limits"] = limits;
+  return all;
+}
+
+void load(WorldHandle* at, const std::string& experiment, const std::string& engine, std::uint64_t seed, int threads,
+          const std::optional<std::string>& dt, std::optional<double> substep, std::optional<double> duration,
+          const std::map<std::string, std::string>& settings, const std::vector<std::string>& plugins,
+          const nb::dict& behaviors, const std::optional<nb::bytes>& restore, bool accept_changes) {
+  sim::RunOptions options;
+  options.experiment = experiment, options.engine = engine, options.seed = seed;
+  if (threads < 1 || threads > 1024)
+    throw Failure(Kind::input, std::to_string(threads) + " threads are not possible", "give 1 to 1024");
+  options.threads = threads;
+  if (dt) options.dt = value_or_throw(TickLength::parse(*dt));
+  if (substep && !(*substep > 0 && *substep <= 1))
+    throw Failure(Kind::input, "a substep of " + std::to_string(*substep) + " s is not possible",
+                  "give seconds, such as 1/480");
+  options.max_substep = substep;
+  if (duration && !(*duration >= 0 && *duration <= 1e9))
+    throw Failure(Kind::input, "a duration of " + std::to_string(*duration) + " s is not possible", "give 0 to 1e9 s");
+  options.duration = duration, options.settings = settings, options.plugins = plugins;
+  if (restore) options.restore_bytes = std::string(restore->c_str(), restore->size());
+  options.accept_changes = accept_changes;
+  new (at) WorldHandle(std::move(options), behaviors);
+}
+
+physics::Control control_of(const std::string& name) {
+  if (name == "position") return physics::Control::position;
+  if (name == "velocity") return physics::Control::velocity;
+  if (name == "torque") return physics::Control::torque;
+  if (name == "off") return physics::Control::off;
+  throw Failure(Kind::input, "there is no control '" + name + "'", "give position, velocity, torque or off");
+}
+
+void command(WorldHandle& world, const Numbers& targets, const std::optional<Indices>& motors,
+             const std::string& control) {
+  const std::size_t count = motors ? motors->shape(0) : world.motors().size();
+  if (targets.ndim() != 1 || targets.shape(0) != count)
+    throw Failure(Kind::input, "the targets have the wrong shape",
+                  "give one number for each motor: " + std::to_string(count));
+  world.command(targets.data(), motors ? motors->data() : nullptr, count, control_of(control));
+}
+
+void act(WorldHandle& world, const std::string& action, const Numbers& values, const std::optional<Indices>& modules,
+         const std::string& control) {
+  const std::size_t count = modules ? modules->shape(0) : world.run().simulation().minds().size();
+  if (values.ndim() < 1 || values.ndim() > 2 || values.shape(0) != count)
+    throw Failure(Kind::input, "the values have the wrong shape",
+                  "give an array with a row for each module: " + std::to_string(count));
+  world.act(action, values.data(), values.ndim() == 2 ? values.shape(1) : 1, modules ? modules->data() : nullptr, count,
+            control_of(control));
+}
+
+nb::list events(WorldHandle& world) {
+  constexpr const char* kinds[] = {"captured", "engaged", "released", "broken"};
+  const Use use(world, "events", Use::Callback::allowed);
+  const world::World& inside = world.run().simulation().world();
+  nb::list all;
+  for (const DockEvent& happened : world.events()) {
+    const world::DockLoad& load = happened.event.load;
+    all.append(nb::make_tuple(happened.time, kinds[number_of(happened.event.kind)],
+                              inside.dock_name(happened.event.dock_a), inside.dock_name(happened.event.dock_b),
+                              nb::make_tuple(load.axial, load.shear, load.bending, load.torsion)));
+  }
+  return all;
+}
+
+nb::list messages(WorldHandle& world) {
+  const Use use(world, "messages", Use::Callback::allowed);
+  nb::list all;
+  for (const Arrival& a : world.arrivals())
+    all.append(nb::make_tuple(a.sent, a.arrived, a.sender, a.module, a.outlet, a.type, a.content));
+  return all;
+}
+
+void give(WorldHandle& world, const std::string& kind, const std::string& module, const std::string& name,
+          const std::string& text, double value, const std::vector<double>& force) {
+  if (force.size() != 3) throw Failure(Kind::input, "a force has three numbers", "give (x, y, z) in N");
+  world.give(value_or_throw(sim::input_of({kind, module, name, text, value, {force[0], force[1], force[2]}})));
+}
+
+// Columns of the samples so far.
+nb::dict history(WorldHandle& world) {
+  const Use use(world, "history");
+  const std::vector<sim::TimePoint>& points = world.run().report().history;
+  std::vector<nb::list> columns(sim::TimePoint::names.size() + 1);
+  for (const sim::TimePoint& point : points) {
+    columns[0].append(point.time);
+    const auto values = point.values();
+    for (std::size_t i = 0; i < values.size(); ++i) columns[i + 1].append(values[i]);
+  }
+  nb::dict all;
+  all["time_s"] = columns[0];
+  for (std::size_t i = 1; i < columns.size(); ++i) all[sim::TimePoint::names[i - 1]] = columns[i];
+  return all;
+}
+
+// For Python's garbage collector: what a world refers to.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const Held& held = nb::inst_ptr<WorldHandle>(self)->held();
+  for (const nb::object& object : held.objects) Py_VISIT(object.ptr());
+  Py_VISIT(held.controller.ptr());
+  Py_VISIT(held.controller_state.ptr());
+  Py_VISIT(held.raised.ptr());
+  return 0;
+}
+
+int clear(PyObject* self) {
+  if (!nb::inst_ready(self)) return 0;
+  Held& held = nb::inst_ptr<WorldHandle>(self)->held();
+  held.dropped = true;
+  const std::vector<nb::object> dropped = std::exchange(held.objects, {});  // freeing them may call Python
+  held.controller.reset(), held.controller_state.reset(), held.raised.reset();
+  return 0;
+}
+
+PyType_Slot world_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+
+}  // namespace
+
+void bind_world(nb::module_& module) {
+  nb::class_<WorldHandle>(module, "World", nb::type_slots(world_slots))
+      .def("__init__", &load, nb::arg("experiment"), nb::arg("engine"), nb::arg("seed"), nb::arg("threads"),
+           nb::arg("dt").none(), nb::arg("substep").none(), nb::arg("duration").none(), nb::arg("settings"),
+           nb::arg("plugins"), nb::arg("behaviors"), nb::arg("restore").none(), nb::arg("accept_changes"))
+      .def("step", &WorldHandle::step, nb::arg("ticks"))
+      .def("end", &WorldHandle::end)
+      .def("close", &WorldHandle::close)
+      .def_prop_ro("closed", &WorldHandle::closed)
+      .def("description", &description)
+      .def("state_array", &state_array, nb::arg("name"))
+      .def("percept_array", &percept_array, nb::arg("name"))
+      .def("command", &command, nb::arg("targets"), nb::arg("motors").none(), nb::arg("control"))
+      .def("act", &act, nb::arg("action"), nb::arg("values"), nb::arg("modules").none(), nb::arg("control"))
+      .def("give", &give, nb::arg("kind"), nb::arg("module"), nb::arg("name"), nb::arg("text"), nb::arg("value"),
+           nb::arg("force"))
+      .def("events", &events)
+      .def("messages", &messages)
+      .def("watch_messages", &WorldHandle::watch_messages)
+      .def("history", &history)
+      .def("state_hash", [](WorldHandle& world) { return hash_text(world.hash()); })
+      .def("snapshot", &WorldHandle::snapshot)
+      .def("restore", &WorldHandle::restore, nb::arg("snapshot"))
+      .def("set_controller", &WorldHandle::set_controller, nb::arg("call"), nb::arg("state"), nb::arg("undeclared"))
+      .def("record", &WorldHandle::record, nb::arg("file"))
+      .def("write", &WorldHandle::write, nb::arg("folder"))
+      .def("picture", &WorldHandle::picture, nb::arg("camera"), nb::arg("width"), nb::arg("height"), nb::arg("docks"))
+      .def("take_log", &WorldHandle::take_log)
+      .def("take_raised",
+           [](WorldHandle& world) {
+             nb::object raised = world.take_raised();
+             return raised.is_valid() ? raised : nb::object(nb::none());
+           })
+      .def_prop_ro("tick", [](WorldHandle& world) { return world.run().simulation().tick(); })
+      .def_prop_ro("time", [](WorldHandle& world) { return world.run().simulation().now().seconds(); })
+      .def("centre_of_mass",
+           [](WorldHandle& world) {
+             const Use use(world, "centre_of_mass", Use::Callback::allowed);
+             const Vec3 centre = world::centre_of_mass(world.run().simulation().world());
+             return nb::make_tuple(centre.x, centre.y, centre.z);
+           })
+      .def("organisms",
+           [](WorldHandle& world) {
+             const Use use(world, "organisms", Use::Callback::allowed);
+             const world::World& inside = world.run().simulation().world();
+             std::vector<std::uint32_t> of;
+             for (const world::PlacementIndex p : inside.modules()) of.push_back(inside.graph().organisms()[p]);
+             return of;
+           })
+      .def("network", [](WorldHandle& world) {
+        const Use use(world, "network", Use::Callback::allowed);
+        const mind::NetworkCounters& counters = world.run().simulation().minds().network();
+        return nb::make_tuple(counters.sent, counters.delivered, counters.lost);
+      });
+}
+
+}  // namespace volvox::python

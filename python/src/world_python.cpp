@@ -1,0 +1,187 @@
+// What Python does to a world: commands, controllers, snapshots.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "python_behavior.h"
+#include "world_handle.h"
+
+namespace volvox::python {
+namespace {
+
+// A snapshot of a world with controllers: these words, the length of their state, their state, the run's own snapshot.
+constexpr std::string_view controller_mark = "VOLVOXPY";
+
+[[noreturn]] void not_finite(const std::string& what, double value) {
+  throw Failure(Kind::input, fmt::format("the command of {} is {}", what, value), "give finite numbers");
+}
+
+}  // namespace
+
+void WorldHandle::command(const double* targets, const std::int32_t* motors, std::size_t count,
+                          physics::Control control) {
+  const Use use(*this, "command", Use::Callback::allowed);
+  const auto motor = [&](std::size_t k) -> const Motor& {
+    const std::size_t index = motors == nullptr ? k : static_cast<std::size_t>(motors[k]);
+    if (index >= motors_.size())
+      throw Failure(Kind::input, fmt::format("there is no motor {}", motors == nullptr ? std::int64_t(k) : motors[k]),
+                    fmt::format("this world has {} motors (World.motor_names)", motors_.size()));
+    return motors_[index];
+  };
+  const world::World& world = run_->simulation().world();
+  for (std::size_t k = 0; k < count; ++k)  // first all checks: a refused command changes nothing
+    if (!std::isfinite(targets[k])) {
+      const mind::Agent& agent = run_->simulation().minds().agent(motor(k).agent);
+      const std::size_t joint = motor(k).joint - world.part(agent.placement()).first_joint;
+      not_finite(agent.name() + "." + world.module_model(agent.placement()).joints[joint].name, targets[k]);
+    } else (void)motor(k);
+  mind::Minds& minds = run_->simulation().minds();
+  for (std::size_t k = 0; k < count; ++k)
+    minds.agent(motor(k).agent).act(motor(k).action, mind::JointCommand{control, targets[k]});
+}
+
+void WorldHandle::act(const std::string& action, const double* rows, std::size_t width, const std::int32_t* modules,
+                      std::size_t count, physics::Control control) {
+  const Use use(*this, "act", Use::Callback::allowed);
+  mind::Minds& minds = run_->simulation().minds();
+  const auto agent = [&](std::size_t k) -> mind::Agent& {
+    const std::size_t index = modules == nullptr ? k : static_cast<std::size_t>(modules[k]);
+    if (index >= minds.size())
+      throw Failure(Kind::input,
+                    fmt::format("there is no module {}", modules == nullptr ? std::int64_t(k) : modules[k]),
+                    fmt::format("this world has {} modules", minds.size()));
+    return minds.agent(index);
+  };
+  const auto width_of = [](const Value& value) -> std::size_t {
+    if (value.get<mind::JointCommand>() != nullptr || value.get<double>() != nullptr || value.get<bool>() != nullptr)
+      return 1;
+    return value.get<Vec3>() != nullptr || value.get<mind::Light>() != nullptr ? 3 : 0;
+  };
+  std::vector<int> index(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::vector<std::string>& names = agent(k).actions();
+    const auto found = std::find(names.begin(), names.end(), action);
+    if (found == names.end())
+      throw Failure(Kind::input, fmt::format("module '{}' has no action '{}'", agent(k).name(), action),
+                    fmt::format("it has: {}", fmt::join(names, ", ")));
+    index[k] = narrow<int>(found - names.begin());
+    const std::size_t wanted = width_of(agent(k).action_value(index[k]));
+    if (wanted == 0)
+      throw Failure(Kind::input, fmt::format("the action '{}' is of a type that Python cannot give", action),
+                    "use C++");
+    if (wanted != width)
+      throw Failure(Kind::input,
+                    fmt::format("the action '{}' of module '{}' takes {} number(s), and was given {}", action,
+                                agent(k).name(), wanted, width),
+                    "give an array with a row for each module");
+    for (std::size_t i = 0; i < width; ++i)
+      if (!std::isfinite(rows[k * width + i])) not_finite(agent(k).name() + "." + action, rows[k * width + i]);
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    const Value& value = agent(k).action_value(index[k]);
+    const double* row = rows + k * width;
+    if (value.get<mind::JointCommand>() != nullptr)
+      agent(k).act(mind::Action<mind::JointCommand>{index[k]}, mind::JointCommand{control, *row});
+    else if (value.get<bool>() != nullptr) agent(k).act(mind::Action<bool>{index[k]}, *row != 0);
+    else if (value.get<double>() != nullptr) agent(k).act(mind::Action<double>{index[k]}, *row);
+    else if (value.get<Vec3>() != nullptr) agent(k).act(mind::Action<Vec3>{index[k]}, Vec3{row[0], row[1], row[2]});
+    else agent(k).act(mind::Action<mind::Light>{index[k]}, mind::Light{row[0], row[1], row[2]});
+  }
+}
+
+void WorldHandle::set_controller(nb::object call, nb::object state, std::string undeclared) {
+  const Use use(*this, "add_controller");
+  held_->controller = std::move(call);
+  held_->controller_state = std::move(state);
+  undeclared_controller_ = std::move(undeclared);
+}
+
+// Without the interpreter's lock: in the input phase of a tick.
+void WorldHandle::call_controller() {
+  if (!held_->controller.is_valid()) return;
+  mirrors_->refresh(run_->simulation());
+  const nb::gil_scoped_acquire lock;
+  in_callback_ = std::this_thread::get_id();
+  try {
+    held_->controller();
+  } catch (nb::python_error& error) {
+    in_callback_ = std::thread::id();
+    raise_in_loop(error, *held_);
+  }
+  in_callback_ = std::thread::id();
+}
+
+// With the interpreter's lock.
+std::string WorldHandle::controller_bytes() {
+  const nb::bytes bytes(held_->controller_state(nb::none()));
+  return {bytes.c_str(), bytes.size()};
+}
+
+void WorldHandle::hash_controller(Archive& ar) {
+  if (!held_->controller.is_valid() || !undeclared_controller_.empty()) return;
+  const nb::gil_scoped_acquire lock;
+  try {
+    std::string bytes = controller_bytes();
+    ar.section("Python", "controllers");
+    ar("state", bytes);
+  } catch (nb::python_error& error) {
+    raise_in_loop(error, *held_);
+  }
+}
+
+nb::bytes WorldHandle::snapshot() {
+  const Use use(*this, "snapshot");
+  refuse_undeclared();
+  Result<std::string> saved = [&] {
+    const nb::gil_scoped_release release;
+    return run_->snapshot();
+  }();
+  if (!saved.ok()) throw Failure(Kind::state, saved.error());
+  if (!held_->controller.is_valid()) return nb::bytes(saved->data(), saved->size());
+  const std::string state = controller_bytes();
+  std::string all(controller_mark);
+  const std::uint64_t size = state.size();
+  all.append(reinterpret_cast<const char*>(&size), sizeof size);
+  all += state;
+  all += *saved;
+  return nb::bytes(all.data(), all.size());
+}
+
+void WorldHandle::restore(const nb::bytes& snapshot) {
+  const Use use(*this, "restore");
+  refuse_undeclared();
+  std::string_view bytes(snapshot.c_str(), snapshot.size());
+  std::string state;
+  const bool controlled = bytes.starts_with(controller_mark);
+  if (controlled != held_->controller.is_valid())
+    throw Failure(Kind::state,
+                  controlled ? "the snapshot is of a world with controllers, and this one has none"
+                             : "the snapshot is of a world without controllers, and this one has some",
+                  "add the same controllers to both worlds");
+  if (controlled) {
+    bytes.remove_prefix(controller_mark.size());
+    std::uint64_t size = 0;
+    if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size), bytes.remove_prefix(sizeof size);
+    if (size > bytes.size()) throw Failure(Kind::state, "the snapshot is cut off", "use another snapshot");
+    state = bytes.substr(0, size);
+    bytes.remove_prefix(size);
+  }
+  const std::string before = controlled ? controller_bytes() : "";
+  const auto set_controllers = [&](const std::string& to) { held_->controller_state(nb::bytes(to.data(), to.size())); };
+  if (controlled) set_controllers(state);
+  const Result<void> restored = [&]() -> Result<void> {
+    const nb::gil_scoped_release release;
+    return run_->restore(bytes);
+  }();
+  if (!restored.ok()) {
+    if (controlled) set_controllers(before);
+    throw Failure(Kind::state, restored.error());
+  }
+  failure_ = {};
+  ended_ = false;
+  events_.clear(), arrivals_.clear();
+  held_->raised.reset();
+  mirrors_->refresh(run_->simulation());
+}
+
+}  // namespace volvox::python

@@ -1,0 +1,185 @@
+"""Environments: the libraries' own checkers, repeatability, and what the tasks reward."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import volvox
+
+gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+import volvox.envs  # noqa: E402
+
+TASKS = ["Snake", "Walker", "Dock"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_gymnasium_accepts_it(task: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", category=DeprecationWarning)
+        env = gymnasium.make(f"volvox/{task}-v0")
+        check_env(env.unwrapped, skip_render_check=True)
+        env.close()
+
+
+def test_pictures_of_an_environment() -> None:
+    env = volvox.envs.make("Snake", render_mode="rgb_array")
+    env.reset(seed=1)
+    picture = env.render()
+    assert picture.shape == (480, 640, 3)
+    with pytest.raises(volvox.InputError):
+        volvox.envs.make("Snake", render_mode="human")
+
+
+def play(env: Any, seed: int, steps: int = 12) -> list[Any]:
+    seen, _ = env.reset(seed=seed)
+    random = np.random.default_rng(seed)
+    story: list[Any] = [seen.tolist()]
+    for _ in range(steps):
+        seen, reward, terminated, truncated, _ = env.step(random.uniform(-1, 1, env.action_space.shape).astype(np.float32))
+        story.append((seen.tolist(), float(reward), bool(terminated), bool(truncated)))
+        if terminated or truncated:
+            break
+    return story
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_episodes_repeat_and_differ(task: str) -> None:
+    env, other = volvox.envs.make(task), volvox.envs.make(task, threads=2)
+    first = play(env, 3)
+    assert play(env, 4) != first
+    assert play(env, 3) == first == play(other, 3)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_vector_is_as_many_single_ones(task: str) -> None:
+    count, steps = 3, 10
+    vector = volvox.envs.make_vec(task, count, threads=2)
+    single = [volvox.envs.make(task) for _ in range(count)]
+    seen, _ = vector.reset(seed=5)
+    alone = np.array([env.reset(seed=5 + i)[0] for i, env in enumerate(single)])
+    # Both draw from generators of the same seed.
+    assert np.array_equal(seen, alone) and vector.observation_space.contains(seen)
+    random = np.random.default_rng(0)
+    for _ in range(steps):
+        actions = random.uniform(-1, 1, vector.action_space.shape).astype(np.float32)
+        seen, rewards, terminated, truncated, _ = vector.step(actions)
+        told = [env.step(action) for env, action in zip(single, actions)]
+        assert np.array_equal(seen, np.array([each[0] for each in told]))
+        assert rewards.tolist() == [each[1] for each in told]
+        assert terminated.tolist() == [each[2] for each in told] and truncated.tolist() == [each[3] for each in told]
+        if (terminated | truncated).any():
+            break
+    vector.close()
+
+
+def test_a_vector_begins_anew_by_itself() -> None:
+    task = volvox.envs.Snake(3)
+    task.seconds = 0.4
+    vector = volvox.envs.make_vec(task, 2)
+    first, _ = vector.reset(seed=1)
+    zero = np.zeros(vector.action_space.shape, dtype=np.float32)
+    most = round(task.seconds * 60 / task.ticks_per_step)
+    for _ in range(most):
+        seen, rewards, _, truncated, _ = vector.step(zero)
+    assert truncated.all()
+    begun, rewards, terminated, truncated, _ = vector.step(zero)
+    assert not rewards.any() and not truncated.any() and not terminated.any()
+    assert not np.array_equal(begun, seen) and not np.array_equal(begun, first)
+    _, _, _, truncated, _ = vector.step(zero)
+    assert not truncated.any()
+    mask = np.array([True, False])
+    again, _ = vector.reset(seed=[1, None], options={"reset_mask": mask})
+    assert np.array_equal(again[0], first[0]) and not np.array_equal(again[1], first[1])
+
+
+def test_gymnasium_makes_vectors() -> None:
+    vector = gymnasium.make_vec("volvox/Snake-v0", num_envs=2, vectorization_mode="vector_entry_point")
+    vector.reset(seed=0)
+    vector.step(vector.action_space.sample())
+    vector.close()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_pettingzoo_accepts_it(task: str) -> None:
+    pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")
+    from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+    env = volvox.envs.parallel_env(task)
+    parallel_api_test(env, num_cycles=60)
+    parallel_seed_test(lambda: volvox.envs.parallel_env(task), num_cycles=10)
+    assert env.state().shape == (len(env.possible_agents) * env.task.observation_size,)
+
+
+def test_a_module_that_breaks_off_is_no_agent_any_more() -> None:
+    pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")
+    env = volvox.envs.parallel_env(volvox.envs.Snake(5))
+    env.reset(seed=0)
+    env.world.act("front", 0.0, modules=[4])  # the dock by which the last module holds
+    gone: set[str] = set()
+    for _ in range(5):
+        _, _, terminated, _, _ = env.step({agent: np.zeros(2, np.float32) for agent in env.agents})
+        gone |= {agent for agent, over in terminated.items() if over}
+    assert gone == {"s4"} and env.agents == ["s0", "s1", "s2", "s3"]
+    with pytest.raises(volvox.InputError, match="s4"):
+        env.step({"s4": np.zeros(2)})
+    env.reset()
+    assert len(env.agents) == 5
+
+
+def test_a_gait_is_rewarded() -> None:
+    """A wave that runs one way earns, one that runs the other way costs, and lying still does neither."""
+    env = volvox.envs.make("Snake")
+    earned = []
+    for amplitude, way in ((0.0, 1), (0.375, -1), (0.375, 1)):
+        env.reset(seed=1)
+        total = 0.0
+        for step in range(75):
+            phase = np.pi * step / 15 - way * 2 * np.pi * np.arange(5) / 6
+            total += env.step(np.stack([amplitude * np.sin(phase), np.zeros(5)], axis=1).ravel())[1]
+        earned.append(total)
+    still, forwards, backwards = earned
+    assert abs(still) < 0.1 and forwards > 1 and backwards < -1, earned
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_driving_at_the_other_docks(seed: int) -> None:
+    """A driver who turns towards the other dock: what a cart sees is enough to dock."""
+    env = volvox.envs.make("Dock")
+    seen, _ = env.reset(seed=seed)
+    total, docked, truncated = 0.0, False, False
+    while not docked and not truncated:
+        left = seen.reshape(2, 6)[:, 1] + 0.1 * seen.reshape(2, 6)[:, 3]
+        turn = np.clip(8 * left, -0.5, 0.5)
+        speed = np.where(np.abs(left) < 0.05, 0.4, 0.1)
+        seen, reward, docked, truncated, _ = env.step(np.stack([speed - turn, speed + turn], axis=1).ravel())
+        total += reward
+    assert docked and total > 12, total
+
+
+@pytest.mark.parametrize("bad", [np.zeros(3), np.full(10, np.nan), np.zeros((5, 2))])
+def test_bad_actions(bad: Any) -> None:
+    env = volvox.envs.make("Snake")
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(np.zeros(10))
+    env.reset(seed=1)
+    with pytest.raises(volvox.InputError):
+        env.step(bad)
+    env.step(np.zeros(10))
+    vector = volvox.envs.make_vec("Snake", 2)
+    vector.reset(seed=1)
+    with pytest.raises(volvox.InputError):
+        vector.step(np.stack([bad, bad]))
+
+
+def test_bad_tasks() -> None:
+    with pytest.raises(volvox.InputError, match="Snake, Walker, Dock"):
+        volvox.envs.make("Snak")
+    with pytest.raises(volvox.InputError):
+        volvox.envs.make_vec("Snake", 0)

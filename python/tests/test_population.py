@@ -1,0 +1,60 @@
+"""Many worlds stepped together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import volvox
+
+
+def snakes(count: int) -> list[volvox.World]:
+    return [volvox.load("remod3d/snake", settings={"modules": 3, "disturbed": True}, seed=i + 1) for i in range(count)]
+
+
+def test_the_same_bits_alone_and_together() -> None:
+    alone = []
+    for world in snakes(5):
+        world.step(30)
+        alone.append(world.state_hash)
+    for threads in (1, 2, 4):
+        population = volvox.Population(snakes(5), threads)
+        population.step(10)
+        population.step(20, [4, 3, 2, 1, 0])
+        assert [world.state_hash for world in population] == alone
+        assert len(population) == 5 and population[2].tick == 30
+        population.close()
+    assert len(set(alone)) == 5
+
+
+def test_arrays_follow_and_only_those_named_are_stepped() -> None:
+    population = volvox.Population(snakes(3), 2)
+    poses = [world.poses for world in population]
+    before = [array.copy() for array in poses]
+    population.step(20, [0, 2])
+    assert [world.tick for world in population] == [20, 0, 20]
+    assert [not np.array_equal(a, b) for a, b in zip(poses, before)] == [True, False, True]
+
+
+def test_bad_populations() -> None:
+    worlds = snakes(2)
+    with pytest.raises(volvox.InputError, match="twice"):
+        volvox.Population([worlds[0], worlds[0]])
+    with pytest.raises(volvox.InputError, match="threads"):
+        volvox.Population(worlds, 0)
+    population = volvox.Population(worlds)
+    with pytest.raises(volvox.InputError, match="no world 2"):
+        population.step(1, [2])
+    with pytest.raises(volvox.BusyError):
+        population.step(1, [1, 1])
+    with pytest.raises(volvox.InputError, match="-1 ticks"):
+        population.step(-1)
+    worlds[1].close()
+    with pytest.raises(volvox.ClosedError):
+        population.step(1)
+    population.step(1, [0])
+    assert worlds[0].tick == 1
+    with volvox.load("remod3d/snake") as controlled:
+        controlled.add_controller(lambda world: None)
+        with pytest.raises(volvox.InputError, match="Python"):
+            volvox.Population([controlled]).step()

@@ -1,0 +1,93 @@
+"""Exceptions and warnings of Volvox.
+
+Every error says what is wrong and what to do; errors in files also say where.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import NamedTuple, Sequence
+
+__all__ = [
+    "BusyError",
+    "ClosedError",
+    "Diagnostic",
+    "InputError",
+    "RunFailed",
+    "StateError",
+    "VolvoxError",
+    "VolvoxWarning",
+]
+
+
+class Diagnostic(NamedTuple):
+    """One thing that is wrong."""
+
+    file: str
+    """Where; empty if it is not in a file."""
+    line: int
+    """0 if it is not known."""
+    what: str
+    """What is wrong."""
+    fix: str
+    """What to do."""
+
+
+class VolvoxError(Exception):
+    """The base of all exceptions that Volvox raises by itself."""
+
+    def __init__(self, text: str, diagnostics: Sequence[tuple[str, int, str, str]] = ()) -> None:
+        super().__init__(text)
+        self.diagnostics = [Diagnostic(*each) for each in diagnostics]
+
+    @property
+    def file(self) -> str:
+        """The file of the first error; empty if it is not in a file."""
+        return self.diagnostics[0].file if self.diagnostics else ""
+
+    @property
+    def line(self) -> int:
+        """The line of the first error; 0 if it is not known."""
+        return self.diagnostics[0].line if self.diagnostics else 0
+
+    @property
+    def fix(self) -> str:
+        """What to do about the first error."""
+        return self.diagnostics[0].fix if self.diagnostics else ""
+
+
+class InputError(VolvoxError, ValueError):
+    """Something that was given is wrong: a file, a setting, a name, an array."""
+
+
+class RunFailed(VolvoxError, RuntimeError):
+    """A tick failed. The world stays as it was at the failure; restore a snapshot to go on.
+
+    Where code in Python raised the exception that ended the tick, that exception is the cause of this one.
+    """
+
+
+class ClosedError(VolvoxError, ValueError):
+    """The world was closed."""
+
+
+class BusyError(VolvoxError, RuntimeError):
+    """The world is in use: by another thread, by the call that is running, or by the process before a fork."""
+
+
+class StateError(VolvoxError, RuntimeError):
+    """The state cannot be saved, hashed or restored. The message names what does not list its state."""
+
+
+class VolvoxWarning(UserWarning):
+    """Something in a world or a run that a user should know."""
+
+
+def describe(error: BaseException) -> str:
+    """One line about an exception, with the file and line where it was raised."""
+    text = traceback.format_exception_only(type(error), error)[-1].strip().splitlines()[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return text
+    return f"{text} ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})"

@@ -1,0 +1,42 @@
+"""Many worlds stepped together."""
+
+from __future__ import annotations
+
+from typing import Iterator, Optional, Sequence
+
+from . import _core
+from .world import World
+
+__all__ = ["Population"]
+
+
+class Population(Sequence[World]):
+    """Worlds that are stepped together, over threads. A world has the same bits alone and in a population.
+
+    Worlds with behaviors or controllers in Python are refused: the interpreter would run one of them at a time.
+    """
+
+    def __init__(self, worlds: Sequence[World], threads: int = 1) -> None:
+        self._worlds = list(worlds)
+        self._core = _core.Population([world._core for world in self._worlds], threads)
+
+    def __getitem__(self, index: int) -> World:  # type: ignore[override]
+        return self._worlds[index]
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+    def __iter__(self) -> Iterator[World]:
+        return iter(self._worlds)
+
+    def step(self, ticks: int = 1, which: Optional[Sequence[int]] = None) -> None:
+        """Steps all worlds, or those of these indices. Ctrl-C stops after whole ticks.
+
+        Raises RunFailed where a world fails; the others have made their ticks then.
+        """
+        self._core.step(ticks, list(range(len(self._worlds))) if which is None else [int(i) for i in which])
+
+    def close(self) -> None:
+        """Closes all worlds."""
+        for world in self._worlds:
+            world.close()

@@ -1,0 +1,88 @@
+"""Recordings as arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .world import DockEvent
+
+__all__ = ["Recording", "Track"]
+
+
+class Track(NamedTuple):
+    """What a recording holds, tick by tick. SI units, world frame."""
+
+    ticks: npt.NDArray[np.int64]
+    """(n,)"""
+    times: npt.NDArray[np.float64]
+    """(n,), s"""
+    poses: npt.NDArray[np.float32]
+    """(n, links, 7): x, y, z in m and the quaternion w, x, y, z of each link"""
+    joint_positions: npt.NDArray[np.float64]
+    """(n, joints), rad or m"""
+    joint_velocities: npt.NDArray[np.float64]
+    """(n, joints), rad/s or m/s"""
+    joint_torques: npt.NDArray[np.float64]
+    """(n, joints), N m or N"""
+    dock_flags: npt.NDArray[np.uint32]
+    """(n, docks): 1 enabled + 2 latching + 4 engaged + 8 broken"""
+    dock_partners: npt.NDArray[np.int32]
+    """(n, docks): the dock at the other end, -1 if it is free"""
+    dock_loads: npt.NDArray[np.float32]
+    """(n, docks): the load as a fraction of the dock's strength"""
+    hashes: list[str]
+    """The state hash of each tick."""
+    events: list[DockEvent]
+    """The docks that connected or came apart in these ticks."""
+
+
+class Recording:
+    """A recording that `volvox run --record` or World.record wrote: the folder of the run, or the file itself."""
+
+    def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
+        self._core = _core.open_recording(os.fspath(path))
+        self.file: str = self._core.file
+        self.links: list[str] = self._core.links
+        self.joints: list[str] = self._core.joints
+        self.docks: list[str] = self._core.docks
+        self.modules: list[str] = self._core.modules
+        self.first_tick: int = self._core.first_tick
+        self.last_tick: int = self._core.last_tick
+        self.dt: str = self._core.dt
+        self.complete: bool = self._core.complete
+        """False: the run was killed, or the world was not ended."""
+        self.warning: str = self._core.warning
+        """What to know before relying on it; empty: nothing."""
+        self.description: dict[str, str] = self._core.description
+        """The settings of the run: experiment, engine, seed, ..."""
+
+    @property
+    def summary(self) -> Optional[dict[str, Any]]:
+        """The results of the run, as `volvox run --json` prints them; None if it did not end."""
+        text = self._core.results.get("summary")
+        return None if text is None else json.loads(text)
+
+    def read(self, first: Optional[int] = None, last: Optional[int] = None, every: int = 1) -> Track:
+        """The ticks first, first + every, ..., up to last; without arguments all of them."""
+        start = self.first_tick if first is None else first
+        values = self._core.read(start, self.last_tick if last is None else last, every)
+        joints = values["joints"]
+        return Track(
+            values["ticks"],
+            values["times"],
+            values["poses"],
+            joints[:, :, 0],
+            joints[:, :, 1],
+            joints[:, :, 2],
+            values["dock_flags"],
+            values["dock_partners"],
+            values["dock_loads"],
+            values["hashes"],
+            [DockEvent(*event) for event in values["events"]],
+        )
