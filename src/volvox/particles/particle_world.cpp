@@ -78,7 +78,7 @@ Result<void> ParticleWorld::check_places(std::span<const Vec3> positions, const 
 Result<void> ParticleWorld::add_fluid(std::span<const Vec3> positions, const Vec3& velocity) {
   if (const auto room = check_memory(positions.size(), 600); !room.ok()) return room;
   if (const auto places = check_places(positions, velocity); !places.ok()) return places;
-  if (listed_) keep_touches();
+  end_tick();
   listed_ = false;
   std::size_t i = fluid_.count;
   fluid_.resize(fluid_.count + positions.size());
@@ -124,7 +124,7 @@ Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Ve
   if (!(std::isfinite(desc.friction) && desc.friction >= 0)) return bad("friction", desc.friction, "give 0 or more");
   if (const auto room = check_memory(positions.size(), 800); !room.ok()) return room;
   if (const auto places = check_places(positions, velocity); !places.ok()) return places;
-  if (listed_) keep_touches();
+  end_tick();
   listed_ = false;
   std::size_t i = solid_.count;
   solid_.resize(solid_.count + positions.size());
@@ -173,6 +173,18 @@ Result<void> ParticleWorld::set_shape(ShapeIndex index, const Pose& pose, const 
 }
 
 Result<void> ParticleWorld::step(double duration) {
+  if (auto begun = begin_tick(); !begun.ok()) return begun;
+  return advance(duration);
+}
+
+// Lists are made anew at every tick, because a restored world has none.
+Result<void> ParticleWorld::begin_tick() {
+  end_tick();
+  listed_ = false;
+  return drain();
+}
+
+Result<void> ParticleWorld::advance(double duration) {
   if (!(std::isfinite(duration) && duration > 0)) return Error("a step must last for more than 0 s", "give it in s");
   const double longest = std::min({options_.max_substep, numbers_.longest_diffusion, numbers_.longest_ripple});
   if (duration / longest > 1e5)
@@ -185,13 +197,12 @@ Result<void> ParticleWorld::step(double duration) {
   const float short_dt = to_float(dt);
   last_substep_ = dt;
   for (Wrench& impulse : impulses_) impulse = {};
-  if (listed_) keep_touches();
-  if (auto done = drain(); !done.ok()) return done;
-  for (int substep = 0, listed = 0; substep < substeps; ++substep) {
-    if (substep == 0 || lists_end((substep - listed) * dt, dt)) {
-      if (substep > 0) keep_touches();
+  touches_kept_ = false;
+  for (int substep = 0; substep < substeps; ++substep) {
+    if (!listed_ || lists_end(list_substeps_ * dt, dt)) {
+      if (listed_) keep_touches();
       sort_and_list();
-      listed = substep;
+      list_substeps_ = 0;
     }
     carry_shapes(dt);
     if (substep % substeps_a_diffusion == 0) diffuse(short_dt * to_float(substeps_a_diffusion), short_dt);
@@ -201,6 +212,7 @@ Result<void> ParticleWorld::step(double duration) {
     pull_threads(short_dt);
     finish(short_dt);
     push_shapes(dt);
+    ++list_substeps_;
   }
   return {};
 }
@@ -227,10 +239,16 @@ bool ParticleWorld::lists_end(double age, double dt) {
 // What is outside goes; the others keep their order.
 Result<void> ParticleWorld::drain() {
   std::vector<std::uint32_t> stay;
+  const auto in_drain = [&](const Vec3& p) {
+    return std::any_of(options_.drains.begin(), options_.drains.end(), [&](const WorldOptions::Drain& drain) {
+      return within(drain.pose.inverse() * p, -drain.half_size, drain.half_size);
+    });
+  };
   const auto leave = [&](std::span<const Point> points) {
     stay.clear();
     for (std::size_t i = 0; i < points.size(); ++i)
-      if (within(wide(points[i]), options_.low, options_.high)) stay.push_back(static_cast<std::uint32_t>(i));
+      if (within(wide(points[i]), options_.low, options_.high) && !in_drain(wide(points[i])))
+        stay.push_back(static_cast<std::uint32_t>(i));
     drained_ += points.size() - stay.size();
     return stay.size() < points.size();
   };
@@ -386,7 +404,7 @@ void ParticleWorld::carry_shapes(double dt) {
   views_.resize(shapes_.size());
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
     ShapeDesc& shape = shapes_[s];
-    if (shape.mass > 0) shape.velocity.linear += options_.gravity * dt;
+    if (shape.mass > 0 && shape.gravity) shape.velocity.linear += options_.gravity * dt;
     shape.pose.position += shape.velocity.linear * dt;
     shape.pose.rotation = normalized(from_rotation_vector(shape.velocity.angular * dt) * shape.pose.rotation);
     views_[s] = view_of(shape);
@@ -403,8 +421,12 @@ void ParticleWorld::push_shapes(double dt) {
       turn += Vec3{partial_[p].turn[0], partial_[p].turn[1], partial_[p].turn[2]};
     }
     push = push / dt, turn = turn / dt;
-    impulses_[s] += {push, turn};
     ShapeDesc& shape = shapes_[s];
+    if (shape.kind == ShapeKind::field || shape.offset != Pose{}) {  // moments are about the centre of mass
+      const ShapeView& view = views_[s];
+      turn += cross(Vec3{view.center[0], view.center[1], view.center[2]} - shape.pose.position, push);
+    }
+    impulses_[s] += {push, turn};
     if (shape.mass <= 0) continue;
     const Vec3 change = push / shape.mass;
     const Vec3 local = shape.pose.rotation.conjugate() * turn;
