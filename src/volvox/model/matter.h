@@ -1,5 +1,6 @@
-// Water, rubble and cloth of a world, as its file describes them (docs/formats.md) or as an experiment builds them. They
-// are simulated as particles (src/volvox/particles). SI units, poses in the world frame; immutable once a world has it.
+// Water, rubble and cloth of a world, as its file describes them (docs/formats.md) or as an experiment builds them.
+// They are simulated as particles (src/volvox/particles). SI units, poses in the world frame; immutable once a world
+// has it.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +24,17 @@ struct Volume {
 
 // A round opening out of which particles come, layer by layer.
 struct Emitter {
-  Pose pose{};                       // of its middle; particles leave along its x axis
-  double radius = 0.05;              // m
-  double speed = 1;                  // m/s
-  double start = 0, stop = 1e9;      // s
-  std::uint32_t most = 0;            // particles, in all
+  Pose pose{};                   // of its middle; particles leave along its x axis
+  double radius = 0.05;          // m
+  double speed = 1;              // m/s
+  double start = 0, stop = 1e9;  // s
+  std::uint32_t most = 0;        // particles, in all
   int line = 0;
 };
 
 // A box in which particles vanish.
 struct Drain {
-  Pose pose{};// of its middle
+  Pose pose{};  // of its middle
   Vec3 size{};  // m
   int line = 0;
 };
@@ -70,15 +71,15 @@ struct Debris {
 struct Cloth {
   enum class Pins : std::uint8_t { none, corners, first_row, last_row, first_column, edges };  // what holds it
 
-  Pose pose{};                      // of its first corner; columns lie along x, rows along y
-  double width = 1, height = 1;     // m, along x and y
+  Pose pose{};                            // of its first corner; columns lie along x, rows along y
+  double width = 1, height = 1;           // m, along x and y
   std::uint32_t columns = 20, rows = 20;  // points
-  double density = 0.3;             // kg/m^2; of a rope kg/m
+  double density = 0.3;                   // kg/m^2; of a rope kg/m
   double friction = 0.4;
-  double thickness = 0;             // m; 0: what the distance of its points allows
-  double stretch = 1e5;             // N per part of its length, of a thread between two points
-  double shear = 1e3, bend = 1;     // the same of diagonals, and from a point to the next but one
-  double strength = 0;              // N at which a thread tears; 0: never
+  double thickness = 0;          // m; 0: what the distance of its points allows
+  double stretch = 1e5;          // N per part of its length, of a thread between two points
+  double shear = 1e3, bend = 1;  // the same of diagonals, and from a point to the next but one
+  double strength = 0;           // N at which a thread tears; 0: never
   Pins pins = Pins::none;
   Color color{0.75, 0.2, 0.2, 1};
   int line = 0;

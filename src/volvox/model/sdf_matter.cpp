@@ -39,7 +39,8 @@ Color MatterReader::color_of(const XMLElement& e, const Color& fallback) {
   if (!rgb) return fallback;
   for (const double part : *rgb)
     if (!(part >= 0 && part <= 1)) {
-      report_.error(e, fmt::format("color=\"{}\" is no colour", e.Attribute("color")), "write red, green and blue from 0 to 1");
+      report_.error(e, fmt::format("color=\"{}\" is no colour", e.Attribute("color")),
+                    "write red, green and blue from 0 to 1");
       return fallback;
     }
   return {(*rgb)[0], (*rgb)[1], (*rgb)[2], 1};

@@ -35,7 +35,8 @@ class Surface {
 
   double signed_distance(std::uint32_t triangle, const Vec3& p) const {
     const Triangle& t = part_.triangles[triangle];
-    const auto [point, feature] = nearest_on_triangle(p, part_.vertices[t[0]], part_.vertices[t[1]], part_.vertices[t[2]]);
+    const auto [point, feature] =
+        nearest_on_triangle(p, part_.vertices[t[0]], part_.vertices[t[1]], part_.vertices[t[2]]);
     Vec3 normal = face_normals_[triangle];
     if (feature >= TriangleFeature::edge_ab && feature <= TriangleFeature::edge_ca) {
       const auto k = number_of(feature) - number_of(TriangleFeature::edge_ab);
@@ -75,7 +76,8 @@ class Sampler {
   static constexpr std::uint32_t nobody = ~0u;
 
   Vec3 place(int x, int y, int z) const {
-    return Vec3{field_.first[0] + x * field_.cell, field_.first[1] + y * field_.cell, field_.first[2] + z * field_.cell};
+    return Vec3{field_.first[0] + x * field_.cell, field_.first[1] + y * field_.cell,
+                field_.first[2] + z * field_.cell};
   }
   std::size_t number(int x, int y, int z) const {
     return (static_cast<std::size_t>(z) * field_.count[1] + y) * field_.count[0] + x;
@@ -161,9 +163,10 @@ void lower_to(const SolidPart& part, DistanceField& field) {
   for (int z = 0; z < field.count[2]; ++z)
     for (int y = 0; y < field.count[1]; ++y)
       for (int x = 0; x < field.count[0]; ++x)
-        smaller(i++, distance_to(view, {field.first[0] + to_float(x * field.cell), field.first[1] + to_float(y * field.cell),
-                                        field.first[2] + to_float(z * field.cell)})
-                         .distance);
+        smaller(i++,
+                distance_to(view, {field.first[0] + to_float(x * field.cell), field.first[1] + to_float(y * field.cell),
+                                   field.first[2] + to_float(z * field.cell)})
+                    .distance);
 }
 
 // A sample counts by how much of its cell is inside, if the surface is flat there.
@@ -187,11 +190,12 @@ Result<std::shared_ptr<const DistanceField>> make_field(std::span<const SolidPar
     samples *= (field->high[k] - field->low[k] + 2 * margin) / cell + 2;
   }
   if (!(samples <= most_samples))
-    return Error(fmt::format("a solid of {:.3g} x {:.3g} x {:.3g} m has {:.3g} million samples of its distance {:.3g} m "
-                             "apart, and at most {:.0f} million can be kept",
-                             field->high.x - field->low.x, field->high.y - field->low.y, field->high.z - field->low.z,
-                             samples / 1e6, cell, most_samples / 1e6),
-                 "use a larger spacing of particles, or narrower bounds of the world of particles");
+    return Error(
+        fmt::format("a solid of {:.3g} x {:.3g} x {:.3g} m has {:.3g} million samples of its distance {:.3g} m "
+                    "apart, and at most {:.0f} million can be kept",
+                    field->high.x - field->low.x, field->high.y - field->low.y, field->high.z - field->low.z,
+                    samples / 1e6, cell, most_samples / 1e6),
+        "use a larger spacing of particles, or narrower bounds of the world of particles");
   field->cell = cell;
   field->inverse_cell = to_float(1 / cell);
   std::size_t total = 1;

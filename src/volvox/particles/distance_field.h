@@ -17,13 +17,13 @@ namespace volvox::particles {
 struct ShapeDesc;
 
 struct DistanceField {
-  Vec3 low, high;                        // the box around the solid
-  double cell = 0;                       // between two samples
-  std::array<std::int32_t, 3> count{};   // samples along x, y and z
-  std::array<float, 3> first{};          // where the first sample is
+  Vec3 low, high;                       // the box around the solid
+  double cell = 0;                      // between two samples
+  std::array<std::int32_t, 3> count{};  // samples along x, y and z
+  std::array<float, 3> first{};         // where the first sample is
   float inverse_cell = 0;
-  std::vector<float> distance;           // x fastest; negative within the solid
-  double volume = 0;                     // m^3, by the samples
+  std::vector<float> distance;  // x fastest; negative within the solid
+  double volume = 0;            // m^3, by the samples
 };
 
 // A part of a solid: a closed form (box, sphere, capsule or cylinder, at its pose), or a closed surface of triangles

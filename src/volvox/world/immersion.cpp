@@ -14,8 +14,8 @@ using particles::ShapeView;
 using particles::Vector;
 using particles::vector_of;
 
-constexpr int samples = 8;       // along each side of the box around a link
-constexpr int ring = 3;          // spacings around that box in which the level is looked for
+constexpr int samples = 8;        // along each side of the box around a link
+constexpr int ring = 3;           // spacings around that box in which the level is looked for
 constexpr int most_columns = 64;  // along each side; wider links have wider columns
 
 // Up, and two directions across.
@@ -57,7 +57,8 @@ class Columns {
   void add(const Vec3& p) {
     const double x = p.x - middle_.x + reach_.x, y = p.y - middle_.y + reach_.y;
     if (x < 0 || y < 0 || x >= 2 * reach_.x || y >= 2 * reach_.y) return;
-    const int column = std::min(count_[0] - 1, truncated(x / size_[0])), row = std::min(count_[1] - 1, truncated(y / size_[1]));
+    const int column = std::min(count_[0] - 1, truncated(x / size_[0])),
+              row = std::min(count_[1] - 1, truncated(y / size_[1]));
     double& top = tops_[static_cast<std::size_t>(row) * count_[0] + column];
     top = std::max(top, p.z);
   }

@@ -31,7 +31,8 @@ Sizes sizes_of(const model::Matter& matter) {
   if (matter.fluid) add(matter.fluid->spacing, 1.4 * matter.fluid->spacing);
   for (const model::Debris& debris : matter.debris) add(2 * debris.radius_of(0), 2.5 * debris.largest());
   for (const model::Cloth& cloth : matter.cloths) {
-    const double apart = std::min(cloth.width / std::max(1u, cloth.columns - 1), cloth.rows > 1 ? cloth.height / (cloth.rows - 1) : 1e9);
+    const double apart =
+        std::min(cloth.width / std::max(1u, cloth.columns - 1), cloth.rows > 1 ? cloth.height / (cloth.rows - 1) : 1e9);
     const double thick = cloth.thickness > 0 ? cloth.thickness : apart;
     add(thick, 1.5 * thick);
   }
@@ -49,9 +50,8 @@ model::Bounds bounds_in(const Pose& link, const model::Matter& matter) {
 }
 
 bool has_mesh(const model::Link& link) {
-  return std::any_of(link.geometry->colliders.begin(), link.geometry->colliders.end(), [](const model::Collider& c) {
-    return std::holds_alternative<model::Mesh>(c.shape);
-  });
+  return std::any_of(link.geometry->colliders.begin(), link.geometry->colliders.end(),
+                     [](const model::Collider& c) { return std::holds_alternative<model::Mesh>(c.shape); });
 }
 
 }  // namespace
@@ -63,8 +63,7 @@ Diagnostic Matter::at(int line, const std::string& what, const std::string& fix)
 // Errors of the particles know no file.
 Error Matter::at(int line, const Error& error) const {
   Error placed;
-  for (const Diagnostic& d : error.diagnostics())
-    placed.add(d.file.empty() ? at(line, d.what, d.fix) : d);
+  for (const Diagnostic& d : error.diagnostics()) placed.add(d.file.empty() ? at(line, d.what, d.fix) : d);
   return placed;
 }
 
@@ -81,8 +80,7 @@ Result<std::unique_ptr<Matter>> Matter::create(const World& world, std::shared_p
   options.rolling_resistance = d.rolling_resistance;
   options.air_drag = d.air_drag;
   options.threads = threads;
-  if (d.fluid)
-    options.fluid = {d.fluid->spacing, d.fluid->density, d.fluid->viscosity, d.fluid->surface_tension};
+  if (d.fluid) options.fluid = {d.fluid->spacing, d.fluid->density, d.fluid->viscosity, d.fluid->surface_tension};
   for (const model::Drain& drain : d.drains) options.drains.push_back({drain.pose, 0.5 * drain.size});
   auto made = particles::ParticleWorld::create(options);
   if (!made.ok()) return matter->at(d.fluid ? d.fluid->line : 0, made.error());
@@ -157,8 +155,12 @@ Result<std::vector<Vec3>> Matter::fill(const model::Volume& volume, double pitch
     const double count = std::floor(size[k] / pitch + 1e-6);
     cells *= count;
     if (count < 1)
-      return at(volume.line, fmt::format("a volume of {:.3g} x {:.3g} x {:.3g} m is thinner than one particle of {:.3g} m", size.x, size.y, size.z, pitch), "make it wider, or the particles smaller");
-    if (cells > 1e9) return at(volume.line, "a volume has more than 1e9 particles", "make it smaller, or the particles larger");
+      return at(volume.line,
+                fmt::format("a volume of {:.3g} x {:.3g} x {:.3g} m is thinner than one particle of {:.3g} m", size.x,
+                            size.y, size.z, pitch),
+                "make it wider, or the particles smaller");
+    if (cells > 1e9)
+      return at(volume.line, "a volume has more than 1e9 particles", "make it smaller, or the particles larger");
     n[k] = truncated<std::int64_t>(count);
   }
   if (auto room = particles::check_memory(truncated<std::size_t>(cells), 600 + sizeof(Vec3)); !room.ok())
@@ -200,7 +202,8 @@ Result<void> Matter::add_fluid() {
   for (const model::Volume& volume : fluid.volumes) {
     auto places = fill(volume, fluid.spacing, 0.45 * fluid.spacing);
     if (!places.ok()) return places.error();
-    if (auto added = particles_->add_fluid(*places, volume.velocity); !added.ok()) return at(volume.line, added.error());
+    if (auto added = particles_->add_fluid(*places, volume.velocity); !added.ok())
+      return at(volume.line, added.error());
   }
   most_fluid_ = narrow<std::uint32_t>(particles_->fluid_positions().size());
   for (const Source& source : sources_)
@@ -247,8 +250,8 @@ Result<void> Matter::add_cloths() {
     for (std::uint32_t row = 0; row < cloth.rows; ++row)
       for (std::uint32_t column = 0; column < cloth.columns; ++column) {
         const bool side = column == 0 || column + 1 == cloth.columns, end = row == 0 || row + 1 == cloth.rows;
-        const bool held = (cloth.pins == Pins::corners && side && end) || (cloth.pins == Pins::edges && (side || end)) ||
-                          (cloth.pins == Pins::first_row && row == 0) ||
+        const bool held = (cloth.pins == Pins::corners && side && end) ||
+                          (cloth.pins == Pins::edges && (side || end)) || (cloth.pins == Pins::first_row && row == 0) ||
                           (cloth.pins == Pins::last_row && row + 1 == cloth.rows) ||
                           (cloth.pins == Pins::first_column && column == 0);
         if (held) particles_->pin(*first + row * cloth.columns + column);
@@ -271,10 +274,11 @@ Result<void> Matter::add_sources(const World& world) {
       for (const Vec3& point : source.opening) {
         const Vec3 p = emitter.pose * point;
         if (distance_to(view_of(particles_->shape(body.shape)), xyz(narrow_point(p))).distance > 0.45 * pitch) continue;
-        return at(emitter.line,
-                  fmt::format("the emitter reaches into '{}' at ({:.4g}, {:.4g}, {:.4g}) m",
-                              world.body_name(world.body(body.link)), p.x, p.y, p.z),
-                  fmt::format("keep it half a particle ({:.3g} m) away from it, or make its radius smaller", pitch / 2));
+        return at(
+            emitter.line,
+            fmt::format("the emitter reaches into '{}' at ({:.4g}, {:.4g}, {:.4g}) m",
+                        world.body_name(world.body(body.link)), p.x, p.y, p.z),
+            fmt::format("keep it half a particle ({:.3g} m) away from it, or make its radius smaller", pitch / 2));
       }
     sources_.push_back(std::move(source));
     return {};
@@ -284,7 +288,8 @@ Result<void> Matter::add_sources(const World& world) {
       if (auto added = add(emitter, -1, description_->fluid->spacing); !added.ok()) return added;
   for (std::size_t d = 0; d < description_->debris.size(); ++d)
     for (const model::Emitter& emitter : description_->debris[d].emitters)
-      if (auto added = add(emitter, narrow<int>(d), 2.02 * description_->debris[d].largest()); !added.ok()) return added;
+      if (auto added = add(emitter, narrow<int>(d), 2.02 * description_->debris[d].largest()); !added.ok())
+        return added;
   return {};
 }
 
@@ -325,9 +330,8 @@ Result<void> Matter::emit(Source& source, double time) {
   const model::Debris& debris = description_->debris[source.debris];
   std::erase_if(places, [&](const Vec3& place) {
     const auto points = particles_->solid_positions();
-    return std::any_of(points.begin(), points.end(), [&](const Point& p) {
-      return length_squared(wide(p) - place) < source.pitch * source.pitch;
-    });
+    return std::any_of(points.begin(), points.end(),
+                       [&](const Point& p) { return length_squared(wide(p) - place) < source.pitch * source.pitch; });
   });
   RandomStream random(debris.seed, source.layers, "radii of emitted debris");
   for (const Vec3& place : places) {

@@ -1,9 +1,9 @@
-// The water, rubble and cloth of a world: a ParticleWorld among the links of the engine's bodies. Poses and velocities go
-// in, and what the particles give to a link comes out as a force, through the engine interface alone, so that it works
-// with every engine (docs/decisions/0062). SI units, world frame.
+// The water, rubble and cloth of a world: a ParticleWorld among the links of the engine's bodies. Poses and velocities
+// go in, and what the particles give to a link comes out as a force, through the engine interface alone, so that it
+// works with every engine (docs/decisions/0062). SI units, world frame.
 //
-// The world owns it and calls it in its move phase. Const functions may be called from several threads at once. The same
-// calls give the same bits at any number of threads, and after a restore.
+// The world owns it and calls it in its move phase. Const functions may be called from several threads at once. The
+// same calls give the same bits at any number of threads, and after a restore.
 #pragma once
 
 #include <cstdint>
@@ -63,14 +63,14 @@ class Matter {
   struct Body {  // a shape, and the link that it belongs to
     LinkIndex link;
     particles::ShapeIndex shape = 0;
-    Pose centre;         // of mass, and principal axes, in the frame of the link
+    Pose centre;          // of mass, and principal axes, in the frame of the link
     bool pushed = false;  // by particles
   };
   struct Source {
     const model::Emitter* emitter = nullptr;
-    int debris = -1;                   // -1: fluid
-    double pitch = 0;                  // m between layers, and between the points of one
-    std::vector<Vec3> opening{};       // the points of a layer, in the emitter's frame
+    int debris = -1;                     // -1: fluid
+    double pitch = 0;                    // m between layers, and between the points of one
+    std::vector<Vec3> opening{};         // the points of a layer, in the emitter's frame
     std::uint64_t layers = 0, made = 0;  // so far; state
   };
   struct SolidRange {
@@ -91,12 +91,12 @@ class Matter {
   std::shared_ptr<const model::Matter> description_;
   std::unique_ptr<particles::ParticleWorld> particles_;
   std::vector<Body> bodies_;
-  std::vector<particles::ShapeIndex> shapes_;        // by link, one after another
-  std::vector<std::uint32_t> first_shape_;           // by link, and one more
+  std::vector<particles::ShapeIndex> shapes_;  // by link, one after another
+  std::vector<std::uint32_t> first_shape_;     // by link, and one more
   std::vector<Source> sources_;
-  std::vector<SolidRange> ranges_;                   // of what is there at the start, sorted by `first`
-  std::uint32_t first_emitted_ = 0;                  // solid
-  std::vector<std::uint32_t> emitted_kinds_;         // of solids; state
+  std::vector<SolidRange> ranges_;            // of what is there at the start, sorted by `first`
+  std::uint32_t first_emitted_ = 0;           // solid
+  std::vector<std::uint32_t> emitted_kinds_;  // of solids; state
   std::uint32_t most_fluid_ = 0, most_solids_ = 0;
   Vec3 gravity_;
 };

@@ -14,7 +14,8 @@ Distance at(const ShapeDesc& shape, const Vec3& p) { return distance_to(view_of(
 SolidPart box_of_triangles(const Vec3& half) {
   SolidPart part;
   for (int corner = 0; corner < 8; ++corner)
-    part.vertices.push_back({corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y, corner & 4 ? half.z : -half.z});
+    part.vertices.push_back(
+        {corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y, corner & 4 ? half.z : -half.z});
   part.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
                     {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
   return part;
@@ -60,12 +61,15 @@ TEST(Shapes, PartsOfASolidAreItsUnion) {
   ShapeDesc ball{.kind = ShapeKind::sphere, .radius = 0.1};
   ShapeDesc beside = ball;
   beside.pose.position.x = 0.08;
-  const std::vector<SolidPart> parts = {{std::make_shared<const ShapeDesc>(ball)}, {std::make_shared<const ShapeDesc>(beside)}};
+  const std::vector<SolidPart> parts = {{std::make_shared<const ShapeDesc>(ball)},
+                                        {std::make_shared<const ShapeDesc>(beside)}};
   const auto field = make_field(parts, 0.008, 0.05);
   ASSERT_TRUE(field.ok());
   const ShapeDesc both{.kind = ShapeKind::field, .field = *field};
   for (const double x : {-0.13, -0.05, 0.04, 0.11, 0.2})
-    EXPECT_NEAR(at(both, {x, 0.03, 0}).distance, std::min(at(ball, {x, 0.03, 0}).distance, at(beside, {x, 0.03, 0}).distance), 0.002) << x;
+    EXPECT_NEAR(at(both, {x, 0.03, 0}).distance,
+                std::min(at(ball, {x, 0.03, 0}).distance, at(beside, {x, 0.03, 0}).distance), 0.002)
+        << x;
   const double h = 0.06, lens = 2 * pi * h * h * (0.3 - h) / 3;  // the two caps that both cover
   EXPECT_NEAR((*field)->volume / (8 * pi / 3 * 0.001 - lens), 1, 0.02);
 }

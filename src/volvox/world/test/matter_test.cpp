@@ -21,7 +21,8 @@ class Basin {
     EXPECT_TRUE(model.ok()) << (model.ok() ? "" : model.error().text());
     model->matter = std::make_shared<const model::Matter>(matter);
     auto made = physics::built_in_engines().make(engine, {model->gravity, 1.0 / 240, &threads_});
-    auto created = World::create(std::make_shared<const model::WorldModel>(std::move(*model)), std::move(*made), &threads_);
+    auto created =
+        World::create(std::make_shared<const model::WorldModel>(std::move(*model)), std::move(*made), &threads_);
     EXPECT_TRUE(created.ok()) << (created.ok() ? "" : created.error().text());
     world_ = std::move(*created);
   }
