@@ -68,10 +68,14 @@ class Figures {
     std::filesystem::create_directories(folder_);
   }
   void draw(const std::string& part) {
-    const std::pair<const char*, void (Figures::*)()> parts[] = {
-        {"hydrostatics", &Figures::hydrostatics}, {"archimedes", &Figures::archimedes}, {"stokes", &Figures::stokes},
-        {"torricelli", &Figures::torricelli},     {"dam", &Figures::dam},               {"repose", &Figures::repose},
-        {"beverloo", &Figures::beverloo},         {"catenary", &Figures::catenary}};
+    const std::pair<const char*, void (Figures::*)()> parts[] = {{"hydrostatics", &Figures::hydrostatics},
+                                                                 {"archimedes", &Figures::archimedes},
+                                                                 {"stokes", &Figures::stokes},
+                                                                 {"torricelli", &Figures::torricelli},
+                                                                 {"dam", &Figures::dam},
+                                                                 {"repose", &Figures::repose},
+                                                                 {"beverloo", &Figures::beverloo},
+                                                                 {"catenary", &Figures::catenary}};
     for (const auto& [name, work] : parts)
       if (part.empty() || part == name) (this->*work)();
   }
@@ -105,7 +109,8 @@ class Figures {
       }
     }
     const Line line = line_through(within);
-    save("hydrostatics", "Pressure in a pool at rest", {.label = "height (m)", .from = 0}, {.label = "pressure (Pa)", .from = 0},
+    save("hydrostatics", "Pressure in a pool at rest", {.label = "height (m)", .from = 0},
+         {.label = "pressure (Pa)", .from = 0},
          {measured(points), expected("rho g (h - z)", {{0, 9810 * 0.8}, {0.8, 0}})},
          fmt::format("slope {:.1f} Pa/m, by the closed form -9810: ratio {:.4f}", line.slope, line.slope / -9810));
   }
@@ -137,7 +142,8 @@ class Figures {
       worst = std::max(worst, std::fabs(under * 1000 / body.mass - 1));
     }
     save("archimedes", "How deep a box floats", {.label = "density of the box (kg/m^3)", .from = 0, .to = 1000},
-         {.label = "part below the level", .from = 0, .to = 1}, {measured(points), expected("its weight", {{0, 0}, {1000, 1}})},
+         {.label = "part below the level", .from = 0, .to = 1},
+         {measured(points), expected("its weight", {{0, 0}, {1000, 1}})},
          fmt::format("displaces its weight within {:.1f} %", 100 * worst));
   }
 
@@ -167,7 +173,8 @@ class Figures {
       note += fmt::format(" {:.3f}", speed / (closed * slowed));
     }
     save("stokes", "Terminal velocity of a ball", {.label = "by Stokes, between these walls (m/s)", .from = 0},
-         {.label = "speed (m/s)", .from = 0}, {measured(points), expected("equal", {{0, 0}, {points[0].x, points[0].x}})}, note);
+         {.label = "speed (m/s)", .from = 0},
+         {measured(points), expected("equal", {{0, 0}, {points[0].x, points[0].x}})}, note);
   }
 
   void torricelli() {
@@ -199,8 +206,8 @@ class Figures {
       line.push_back({above + 0.35, std::sqrt(2 * g * (above + 0.35))});
       ratios += points.back().y / line.back().y;
     }
-    save("torricelli", "Out of a hole in the floor", {.label = "level above the jet (m)"}, {.label = "speed (m/s)", .from = 0},
-         {measured(points), expected("sqrt(2 g h)", line)},
+    save("torricelli", "Out of a hole in the floor", {.label = "level above the jet (m)"},
+         {.label = "speed (m/s)", .from = 0}, {measured(points), expected("sqrt(2 g h)", line)},
          fmt::format("mean ratio {:.3f}", ratios / real(points.size())));
   }
 
@@ -219,9 +226,11 @@ class Figures {
       std::nth_element(x.begin(), x.begin() + 16, x.end(), std::greater<>());
       points.push_back({k * tick * std::sqrt(2 * g / a), x[16] / a});
     }
-    save("dam", "The front of a breaking dam", {.label = "time over sqrt(a / 2 g)", .from = 0}, {.label = "front over a", .from = 0},
+    save("dam", "The front of a breaking dam", {.label = "time over sqrt(a / 2 g)", .from = 0},
+         {.label = "front over a", .from = 0},
          {measured(points, true),
-          expected("Martin and Moyce 1952", {{0.84, 1.22}, {1.43, 1.67}, {1.83, 2.11}, {2.20, 2.56}, {2.51, 3.00}, {2.98, 3.67}})},
+          expected("Martin and Moyce 1952",
+                   {{0.84, 1.22}, {1.43, 1.67}, {1.83, 2.11}, {2.20, 2.56}, {2.51, 3.00}, {2.98, 3.67}})},
          "a column of the width a and twice that height");
   }
 
@@ -250,7 +259,8 @@ class Figures {
       std::vector<double> top(10, 0);
       for (const Point& p : world->solid_positions()) {
         const double r = length(p.x, p.y);
-        if (r < 0.15 && p.z > 0) top[truncated<std::size_t>(r / 0.015)] = std::max<double>(top[truncated<std::size_t>(r / 0.015)], p.z);
+        if (r < 0.15 && p.z > 0)
+          top[truncated<std::size_t>(r / 0.015)] = std::max<double>(top[truncated<std::size_t>(r / 0.015)], p.z);
       }
       std::vector<report::Point> slope;
       for (std::size_t i = 2; i < 9; ++i) slope.push_back({(real(i) + 0.5) * 0.015, top[i]});
@@ -258,8 +268,10 @@ class Figures {
     }
     std::vector<report::Point> cone;
     for (int i = 0; i <= 14; ++i) cone.push_back({0.05 * i, degrees(std::atan(0.05 * i))});
-    save("repose", "Angle of repose", {.label = "friction of the grains", .from = 0}, {.label = "slope of the heap (degrees)", .from = 0},
-         {measured(points, true), expected("atan(friction)", cone)}, "3000 grains of 6 mm poured on a rough disc of 15 cm, rolling resistance 0.2");
+    save("repose", "Angle of repose", {.label = "friction of the grains", .from = 0},
+         {.label = "slope of the heap (degrees)", .from = 0},
+         {measured(points, true), expected("atan(friction)", cone)},
+         "3000 grains of 6 mm poured on a rough disc of 15 cm, rolling resistance 0.2");
   }
 
   // Grains through a round hole: Beverloo's law, W ~ (D - k d)^2.5, so W^0.4 is a line.
@@ -276,7 +288,8 @@ class Figures {
       for (int i = 0; i < 32; ++i) {
         const double angle = 2 * pi * i / 32;
         ShapeDesc wedge{.kind = ShapeKind::box, .half_size = {0.1, 0.05, 0.02}, .friction = 0.5};
-        wedge.pose = {Vec3{std::cos(angle), std::sin(angle), 0} * (width / 2 + 0.1) - Vec3{0, 0, 0.02}, Quat::axis_angle({0, 0, 1}, angle)};
+        wedge.pose = {Vec3{std::cos(angle), std::sin(angle), 0} * (width / 2 + 0.1) - Vec3{0, 0, 0.02},
+                      Quat::axis_angle({0, 0, 1}, angle)};
         must(world->add_shape(wedge));
       }
       std::vector<Vec3> places;
@@ -299,7 +312,8 @@ class Figures {
     const double exponent = line_through(logs).slope;
     const Line line = line_through(points);
     save("beverloo", "Grains through a round hole", {.label = "width of the hole less 1.4 diameters (m)", .from = 0},
-         {.label = "(grains/s)^0.4", .from = 0}, {measured(points), expected("line", {{0, line.start}, {0.12, line.start + 0.12 * line.slope}})},
+         {.label = "(grains/s)^0.4", .from = 0},
+         {measured(points), expected("line", {{0, line.start}, {0.12, line.start + 0.12 * line.slope}})},
          fmt::format("exponent {:.2f}, by Beverloo 2.5", exponent));
   }
 
@@ -328,7 +342,8 @@ class Figures {
       worst = std::max(worst, std::fabs(p.z - z));
     }
     const double sag = c * (std::cosh(0.6 / c) - 1);
-    save("catenary", "A rope between two pins", {.label = "x (m)"}, {.label = "z (m)"}, {measured(points), expected("catenary", curve)},
+    save("catenary", "A rope between two pins", {.label = "x (m)"}, {.label = "z (m)"},
+         {measured(points), expected("catenary", curve)},
          fmt::format("off by at most {:.2f} % of the sag", 100 * worst / sag));
   }
 

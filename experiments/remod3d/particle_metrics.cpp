@@ -4,16 +4,16 @@
 #include <cmath>
 
 #include "volvox/base/index.h"
-#include "volvox/world/matter_shapes.h"
+#include "volvox/model/hull_faces.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double tank_length = 3;    // m, in fluid/world.sdf
-constexpr double curtain_at = 0.6;   // m, x of the curtain in cloth/world.sdf
-constexpr double swim_after = 2;     // s: the wave has risen, and the water moves with it
-constexpr double aside = 0.05;       // m: a grain that went farther was pushed aside
+constexpr double tank_length = 3;   // m, in fluid/world.sdf
+constexpr double curtain_at = 0.6;  // m, x of the curtain in cloth/world.sdf
+constexpr double swim_after = 2;    // s: the wave has risen, and the water moves with it
+constexpr double aside = 0.05;      // m: a grain that went farther was pushed aside
 
 Vec3 wide(const particles::Point& p) { return {p.x, p.y, p.z}; }
 
@@ -23,13 +23,24 @@ world::PlacementIndex placement_named(const world::World& world, const std::stri
   VOLVOX_CHECK(false, "the world of this experiment has changed");
 }
 
-// Of all links of a module, m^3.
+// Of the convex hull around a straight module, m^3: water does not enter gaps that are narrower than a particle.
 double volume_of(const model::ModuleModel& module) {
-  world::MatterShapes shapes(0.004, 0.01);
-  double volume = 0;
+  std::vector<Vec3> points;
   for (const model::Link& link : module.links)
-    if (const auto made = shapes.of(link, world::everywhere_low, world::everywhere_high); made.ok())
-      for (const particles::ShapeDesc& shape : *made) volume += particles::volume(shape);
+    for (const model::Collider& collider : link.geometry->colliders) {
+      const Pose pose = link.pose * collider.pose;
+      if (const auto* hull = std::get_if<model::Hull>(&collider.shape)) {
+        for (const Vec3& p : (*hull)->points) points.push_back(pose * p);
+        continue;
+      }
+      const model::Bounds box = model::bounds(collider.shape, {});
+      for (int k = 0; k < 8; ++k)
+        points.push_back(pose * Vec3{k & 1 ? box.high.x : box.low.x, k & 2 ? box.high.y : box.low.y,
+                                     k & 4 ? box.high.z : box.low.z});
+    }
+  double volume = 0;
+  for (const model::HullFace& face : model::hull_faces(points))
+    volume += dot(points[face.corners[0]], cross(points[face.corners[1]], points[face.corners[2]])) / 6;
   return volume;
 }
 
@@ -56,7 +67,8 @@ void WithParticles::observe(const sim::Simulation& simulation) {
 void WithParticles::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   Travel::shutdown(simulation, metrics);
   const world::Matter& m = matter(simulation);
-  metrics.set("fluid_particles", real(m.particles().fluid_positions().size()), "number of particles of fluid at the end");
+  metrics.set("fluid_particles", real(m.particles().fluid_positions().size()),
+              "number of particles of fluid at the end");
   metrics.set("solid_particles", real(m.particles().solid_positions().size()), "number of grains and points of cloth");
   metrics.set("drained", real(m.particles().drained()), "particles that left the world");
   if (m.description().fluid)
@@ -80,7 +92,8 @@ void FluidDam::observe(const sim::Simulation& simulation) {
 
 void FluidDam::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   WithParticles::shutdown(simulation, metrics);
-  metrics.set("front_arrives_s", sim::measured_time(arrived_at_), "when the first particle reached the far wall; -: never");
+  metrics.set("front_arrives_s", sim::measured_time(arrived_at_),
+              "when the first particle reached the far wall; -: never");
   metrics.set("splash_m", splash_, "height of the highest particle");
 }
 
@@ -170,7 +183,7 @@ void Swim::begin(const sim::Simulation& simulation) {
 void Swim::observe(const sim::Simulation& simulation) {
   WithParticles::observe(simulation);
   const world::World& world = simulation.world();
-  const double time = simulation.now().seconds(), dt = simulation.settings().dt.seconds();
+  const double time = simulation.now().seconds();
   if (time <= swim_after) {
     begun_ = centre_of_modules(world);
     return;
@@ -179,8 +192,7 @@ void Swim::observe(const sim::Simulation& simulation) {
   for (const world::PlacementIndex module : world.modules())
     for (std::uint32_t l = 0; l < world.module_model(module).links.size(); ++l) {
       const world::LinkIndex link = world.part(module).first_link + l;
-      // The impulse is that of the last substep: four of them a tick.
-      thrust_ += matter(simulation).impulse(link).force * std::max(1.0, std::round(dt / simulation.settings().max_substep));
+      thrust_ += matter(simulation).impulse(link).force;
       if (simulation.tick() % 10 != 0) continue;
       for (const particles::ShapeIndex shape : matter(simulation).shapes_of(link)) {
         const double own = particles::volume(matter(simulation).particles().shape(shape));
@@ -202,8 +214,10 @@ void Swim::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
               "mean speed along x, where it heads, after the first 2 s");
   metrics.set("lift_over_weight", sim::measured_if(time > 0, thrust_.z / std::max(time, 1e-9) / (mass * 9.81)),
               "mean force of the water upwards, over the weight");
-  metrics.set("thrust_N", sim::measured_if(time > 0, thrust_.x / std::max(time, 1e-9)), "mean force of the water along x");
-  metrics.set("submerged", sim::mean_of(submerged_, real(samples_)), "part of the snake's volume below the level, mean");
+  metrics.set("thrust_N", sim::measured_if(time > 0, thrust_.x / std::max(time, 1e-9)),
+              "mean force of the water along x");
+  metrics.set("submerged", sim::mean_of(submerged_, real(samples_)),
+              "part of the snake's volume below the level, mean");
   metrics.set("module_density_kg_m3", mass / volume, "mass over volume of a module");
 }
 

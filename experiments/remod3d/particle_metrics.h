@@ -21,7 +21,8 @@ class WithParticles : public Travel {
   std::int64_t errors_ = 0;
 };
 
-// Figure 7: a dam of 40,000 particles breaks over modules. When its front reaches the far wall, and how high it splashes.
+// Figure 7: a dam of 40,000 particles breaks over modules. When its front reaches the far wall, and how high it
+// splashes.
 class FluidDam final : public WithParticles {
  public:
   void observe(const sim::Simulation& simulation) override;
@@ -67,9 +68,9 @@ class Swim final : public WithParticles {
   void archive_state(Archive& ar) override;
 
  private:
-  Vec3 begun_;               // centre of mass when the wave has its full height
-  Vec3 thrust_;              // N s, from the water since then, without weight
-  double submerged_ = 0;     // mean over the links, by volume, summed over the last second
+  Vec3 begun_;            // centre of mass when the wave has its full height
+  Vec3 thrust_;           // N s, from the water since then, without weight
+  double submerged_ = 0;  // mean over the links, by volume, summed over the last second
   std::int64_t samples_ = 0;
 };
 

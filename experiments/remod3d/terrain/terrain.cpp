@@ -111,7 +111,8 @@ void Terrain::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   metrics.set("obstacles", real(obstacles_.size()), "number of loose bodies");
   metrics.set("obstacles_moved", moved, "number of obstacles that moved by more than 10 cm");
   if (const world::Matter* pool = world.matter()) {
-    metrics.set("water_particles", real(pool->particles().fluid_positions().size()), "particles of water that are left");
+    metrics.set("water_particles", real(pool->particles().fluid_positions().size()),
+                "particles of water that are left");
     metrics.set("wet_links_max", wet_, "most links of the snake that were wet at one time");
   }
   metrics.set("below_ground_m", below_, "largest depth of any link's origin below the surface; 0: none");

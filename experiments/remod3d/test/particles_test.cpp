@@ -20,7 +20,8 @@ TEST(FluidDam, BreaksOverModules) {
 
 TEST(Rubble, TheSnakeCrawlsThroughIt) {
   for (const std::uint64_t seed : test_seeds) {
-    const auto crawl = outcome({.name = "remod3d/debris", .settings = {{"radius", "0.018"}}, .seed = seed, .duration = 6});
+    const auto crawl =
+        outcome({.name = "remod3d/debris", .settings = {{"radius", "0.018"}}, .seed = seed, .duration = 6});
     EXPECT_GT(crawl.at("forward_m"), 0.1) << seed;
     EXPECT_GT(crawl.at("grains_pushed"), 20) << seed;
     EXPECT_LT(crawl.at("below_ground_m"), 0.005) << seed;

@@ -128,6 +128,7 @@ Result<void> Matter::add_links(const World& world) {
     }
   }
   first_shape_.push_back(narrow<std::uint32_t>(shapes_.size()));
+  impulses_.resize(world.links());
   return {};
 }
 
@@ -345,6 +346,7 @@ Result<void> Matter::emit(Source& source, double time) {
 }
 
 StepStatus Matter::begin_tick(Time begin) {
+  std::fill(impulses_.begin(), impulses_.end(), Wrench{});
   for (Source& source : sources_)
     if (auto made = emit(source, begin.seconds()); !made.ok())
       return {.what = "particles: " + made.error().text(), .who = {}};
@@ -359,21 +361,22 @@ StepStatus Matter::advance(World& world, double step) {
       return {.what = "particles: " + set.error().text(), .who = world.body_name(world.body(body.link))};
   }
   if (auto moved = particles_->advance(step); !moved.ok()) return {.what = "particles: " + moved.error().text()};
-  for (const Body& body : bodies_)
+  for (const Body& body : bodies_) {
+    impulses_[body.link] += particles_->impulse(body.shape);
     if (body.pushed) world.push(body.link, particles_->impulse(body.shape) * (1 / step));
+  }
   return {};
-}
-
-Wrench Matter::impulse(LinkIndex link) const {
-  Wrench sum;
-  for (const particles::ShapeIndex shape : shapes_of(link)) sum += particles_->impulse(shape);
-  return sum;
 }
 
 void Matter::archive(Archive& ar) {
   particles_->archive(ar);
   ar.section("particles", "emitters");
   ar("kinds", emitted_kinds_);
+  ar("impulses", impulses_);
+  if (ar.loading() && impulses_.size() + 1 != first_shape_.size()) {
+    ar.fail("it has impulses for other links");
+    impulses_.assign(first_shape_.size() - 1, {});
+  }
   for (Source& source : sources_) {
     ar("layers", source.layers), ar("made", source.made);
     if (ar.loading() && source.made > source.emitter->most) ar.fail("an emitter has made more than it may");

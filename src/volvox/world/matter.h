@@ -38,8 +38,8 @@ class Matter {
   const particles::ParticleWorld& particles() const { return *particles_; }
   // By link: its shape among the particles; the ones of a link that none can touch are empty.
   std::span<const particles::ShapeIndex> shapes_of(LinkIndex link) const;
-  // What the particles gave a link in the last advance: impulse, N s, and its moment about the centre of mass, N m s.
-  Wrench impulse(LinkIndex link) const;
+  // What the particles gave a link in the last tick: impulse, N s, and its moment about the centre of mass, N m s.
+  const Wrench& impulse(LinkIndex link) const { return impulses_[link]; }
   Immersion immersion(LinkIndex link) const;
 
   // Particles by number, of which each always means the same one: first the fluid, then grains and points of cloth.
@@ -94,6 +94,7 @@ class Matter {
   std::vector<particles::ShapeIndex> shapes_;  // by link, one after another
   std::vector<std::uint32_t> first_shape_;     // by link, and one more
   std::vector<Source> sources_;
+  std::vector<Wrench> impulses_;              // by link; state
   std::vector<SolidRange> ranges_;            // of what is there at the start, sorted by `first`
   std::uint32_t first_emitted_ = 0;           // solid
   std::vector<std::uint32_t> emitted_kinds_;  // of solids; state

@@ -14,7 +14,8 @@ TEST_F(ReaderTest, ReadsWaterRubbleAndCloth) {
       "<volvox:drain pose=\"1 0 0 0 0 0\" size=\"0.1 0.2 0.3\"/></volvox:particles>"
       "<volvox:fluid spacing=\"0.05\" density=\"900\" viscosity=\"0.1\" surface_tension=\"0.07\" color=\"0 0.5 1\">"
       "<volvox:volume pose=\"0 0 0.5 0 0 0\" size=\"1 1 0.5\" velocity=\"0 1 0\"/>"
-      "<volvox:emitter pose=\"0 0 2 0 0 0\" radius=\"0.2\" speed=\"3\" start=\"1\" stop=\"2\" most=\"500\"/></volvox:fluid>"
+      "<volvox:emitter pose=\"0 0 2 0 0 0\" radius=\"0.2\" speed=\"3\" start=\"1\" stop=\"2\" "
+      "most=\"500\"/></volvox:fluid>"
       "<volvox:debris radius=\"0.03\" spread=\"0.5\" density=\"2000\" friction=\"0.7\" seed=\"4\">"
       "<volvox:volume size=\"1 1 1\"/></volvox:debris>"
       "<volvox:cloth width=\"2\" height=\"1\" columns=\"40\" rows=\"20\" strength=\"8\" pins=\"first_row\"/>"));
@@ -51,7 +52,8 @@ TEST_F(ReaderTest, SaysWhatIsWrongWithMatter) {
   expect_error(read(fluid("", "<volvox:emitter radius=\"0.1\"/>")), 5, "most");
   expect_error(read(fluid("", "<volvox:volume mesh=\"missing.obj\"/>")), 5, "missing.obj");
   expect_error(read(fluid("", std::string(pool) + "</volvox:fluid>\n<volvox:fluid>" + pool)), 6, "two <volvox:fluid>");
-  expect_error(read(world("\n<volvox:debris radius=\"0\">" + std::string(pool) + "</volvox:debris>")), 4, "radius=\"0\"");
+  expect_error(read(world("\n<volvox:debris radius=\"0\">" + std::string(pool) + "</volvox:debris>")), 4,
+               "radius=\"0\"");
   expect_error(read(world("\n<volvox:cloth columns=\"1\" width=\"1\" height=\"1\"/>")), 4, "columns");
   expect_error(read(world("\n<volvox:cloth height=\"1\"/>")), 4, "width");
   expect_error(read(world("\n<volvox:particles low=\"1 1 1\" high=\"0 2 2\"/>")), 4, "not below");
