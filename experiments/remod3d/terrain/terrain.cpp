@@ -30,6 +30,9 @@ model::Shape random_shape(RandomStream& random) {
   }
 }
 
+// Over the hollow that world.sdf fills with water.
+bool in_pool(const Vec3& at) { return std::fabs(at.x - 0.79) < 0.37 && std::fabs(at.y + 0.17) < 0.36; }
+
 int wet_links(const world::World& world) {
   int wet = 0;
   for (const world::PlacementIndex module : world.modules())
@@ -55,10 +58,10 @@ Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
   model::WorldBuilder strewn("obstacles");
   RandomStream random(setup.seed, 0, "obstacles");
   for (int i = 0; i < count; ++i) {
-    // Keep clear of the snake's start.
+    // Keep clear of the snake's start, and of the water.
     Vec3 at;
     do at = {random.uniform(-1.4, 1.4), random.uniform(-1.4, 1.4), 0};
-    while (at.x < -0.5 && std::fabs(at.y) < 0.15);
+    while ((at.x < -0.5 && std::fabs(at.y) < 0.15) || (world->matter != nullptr && in_pool(at)));
     at.z = field.height_at(at.x, at.y) + 0.06;
     const model::Shape shape = random_shape(random);
     const double shade = random.uniform(0.35, 0.8);

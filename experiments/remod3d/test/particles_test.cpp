@@ -20,8 +20,7 @@ TEST(FluidDam, BreaksOverModules) {
 
 TEST(Rubble, TheSnakeCrawlsThroughIt) {
   for (const std::uint64_t seed : test_seeds) {
-    const auto crawl =
-        outcome({.name = "remod3d/debris", .seed = seed, .duration = 10});
+    const auto crawl = outcome({.name = "remod3d/debris", .seed = seed, .duration = 10});
     EXPECT_GT(crawl.at("forward_m"), 0.1) << seed;
     EXPECT_GT(crawl.at("grains_pushed"), 20) << seed;
     EXPECT_LT(crawl.at("below_ground_m"), 0.005) << seed;

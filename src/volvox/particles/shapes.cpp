@@ -104,16 +104,23 @@ Distance terrain_distance(const HeightGrid& t, const Vector& point) {
   const int ring = truncated(std::fabs(height) / std::min(cell_x, cell_y)) + 1;
   const Vector straight{to_float(normal.x), to_float(normal.y), to_float(normal.z)};
   if (ring > widest) return {to_float(above), straight};
-  double nearest = 1e300;
-  Vec3 foot;
-  for (int r = std::max(0, row - ring); r <= std::min(t.rows - 2, row + ring); ++r)
-    for (int c = std::max(0, column - ring); c <= std::min(t.columns - 2, column + ring); ++c)
+  // From its own triangle on, only cells that reach nearer in x and y than what was found.
+  Vec3 foot = nearest_on_triangle(p, own[0], own[1], own[2]).point;
+  double nearest = length_squared(p - foot);
+  const double column_x = -0.5 * t.size_x, row_y = -0.5 * t.size_y;
+  for (int r = std::max(0, row - ring); r <= std::min(t.rows - 2, row + ring); ++r) {
+    const double away_y = std::max({0.0, row_y + r * cell_y - p.y, p.y - row_y - (r + 1) * cell_y});
+    for (int c = std::max(0, column - ring); c <= std::min(t.columns - 2, column + ring); ++c) {
+      const double away_x = std::max({0.0, column_x + c * cell_x - p.x, p.x - column_x - (c + 1) * cell_x});
+      if (away_x * away_x + away_y * away_y >= nearest) continue;
       for (const bool upper : {false, true}) {
         Vec3 triangle[3];
         corners(c, r, upper, triangle);
         const Vec3 found = nearest_on_triangle(p, triangle[0], triangle[1], triangle[2]).point;
         if (const double d = length_squared(p - found); d < nearest) nearest = d, foot = found;
       }
+    }
+  }
   const bool outside = std::fabs(p.x) > t.size_x / 2 || std::fabs(p.y) > t.size_y / 2;
   const double d = std::sqrt(nearest), sign = height < 0 && !outside ? -1 : 1;
   if (d < 1e-9) return {0, straight};
