@@ -70,7 +70,6 @@ class Figures {
   void draw(const std::string& part) {
     const std::pair<const char*, void (Figures::*)()> parts[] = {{"hydrostatics", &Figures::hydrostatics},
                                                                  {"archimedes", &Figures::archimedes},
-                                                                 {"stokes", &Figures::stokes},
                                                                  {"torricelli", &Figures::torricelli},
                                                                  {"dam", &Figures::dam},
                                                                  {"repose", &Figures::repose},
@@ -147,36 +146,6 @@ class Figures {
          fmt::format("displaces its weight within {:.1f} %", 100 * worst));
   }
 
-  // A ball that sinks in a square duct; walls slow it (Happel and Bart 1974, by the ratio of radius to half the width).
-  void stokes() {
-    std::vector<report::Point> points;
-    const double radius = 0.08, half = 0.32, ratio = radius / half;
-    const double slowed = 1 - 1.903266 * ratio + 1.7 * ratio * ratio * ratio;
-    std::string note = "ratios";
-    for (const double viscosity : {40.0, 80.0}) {
-      WorldOptions options;
-      options.fluid = {.spacing = 0.02, .viscosity = viscosity};
-      auto world = must(ParticleWorld::create(options));
-      add_tank(*world, {-half, -half, 0}, {half, half, 2});
-      must(world->add_fluid_box({-half, -half, 0}, {half, half, 0.8}));
-      ShapeDesc ball{.kind = ShapeKind::sphere, .radius = radius};
-      ball.mass = 2000 * volume(ball);
-      ball.moments = Vec3{1, 1, 1} * (0.4 * ball.mass * radius * radius);
-      ball.pose.position = {0, 0, 0.6};
-      const ShapeIndex index = must(world->add_shape(ball));
-      run(*world, 0.3);
-      const double from = world->shape(index).pose.position.z;
-      run(*world, 0.3);
-      const double speed = (from - world->shape(index).pose.position.z) / 0.3;
-      const double closed = 2.0 / 9 * 1000 * g * radius * radius / viscosity;
-      points.push_back({closed * slowed, speed});
-      note += fmt::format(" {:.3f}", speed / (closed * slowed));
-    }
-    save("stokes", "Terminal velocity of a ball", {.label = "by Stokes, between these walls (m/s)", .from = 0},
-         {.label = "speed (m/s)", .from = 0},
-         {measured(points), expected("equal", {{0, 0}, {points[0].x, points[0].x}})}, note);
-  }
-
   void torricelli() {
     WorldOptions options;
     options.fluid.spacing = 0.05;
@@ -234,44 +203,37 @@ class Figures {
          "a column of the width a and twice that height");
   }
 
-  // Grains poured on a rough disc: the slope of the heap by the friction of the grains.
+  // The slope that a low column between smooth walls leaves when it is let go, by the friction of the grains.
   void repose() {
-    std::vector<report::Point> points;
-    for (const double friction : {0.1, 0.2, 0.3, 0.5, 0.7}) {
+    std::vector<report::Point> points, wedge;
+    std::string note = "degrees:";
+    for (const double friction : {0.05, 0.2, 0.4, 0.8}) {
       WorldOptions options;
       options.max_substep = 1.0 / 960;
-      options.rolling_resistance = 0.2;
-      options.low = {-0.5, -0.5, -0.1};
-      options.high = {0.5, 0.5, 2};
+      options.rolling_resistance = 0.1;
       auto world = must(ParticleWorld::create(options));
-      ShapeDesc disc{.kind = ShapeKind::cylinder, .radius = 0.15, .half_length = 0.05, .friction = 1};
-      disc.pose.position = {0, 0, -0.05};
-      must(world->add_shape(disc));
-      RandomStream random(1, 0, "heap");
-      std::vector<Vec3> places;
-      for (int i = 0; i < 3000; ++i) {
-        const double angle = random.uniform(0, 2 * pi), r = 0.05 * std::sqrt(random.uniform());
-        places.push_back({r * std::cos(angle), r * std::sin(angle), 0.03 + 0.0006 * i});
-      }
-      must(world->add_grains({0.006, 2500, friction}, places));
-      run(*world, 5);
-      // The heap's mass within the disc, as that of a cone: its height by its volume.
-      std::vector<double> top(10, 0);
-      for (const Point& p : world->solid_positions()) {
-        const double r = length(p.x, p.y);
-        if (r < 0.15 && p.z > 0)
-          top[truncated<std::size_t>(r / 0.015)] = std::max<double>(top[truncated<std::size_t>(r / 0.015)], p.z);
-      }
-      std::vector<report::Point> slope;
-      for (std::size_t i = 2; i < 9; ++i) slope.push_back({(real(i) + 0.5) * 0.015, top[i]});
-      points.push_back({friction, degrees(std::atan(-line_through(slope).slope))});
+      must(world->add_shape({.friction = 1}));
+      ShapeDesc tank{.kind = ShapeKind::tank, .half_size = {2, 0.045, 2}, .friction = 0};
+      tank.pose.position = {2, 0, 1.9};
+      must(world->add_shape(tank));
+      RandomStream random(1, 0, "grains");
+      std::vector<Vec3> large, small;
+      for (int i = 0; i < 14 * 20 * 4; ++i)
+        (random.chance(0.5) ? large : small)
+            .push_back({0.0105 + i / 4 % 20 * 0.022 + random.uniform(0, 2e-3), -0.033 + i % 4 * 0.022,
+                        0.0105 + i / 80 * 0.0205});
+      must(world->add_grains({0.01, 2500, friction}, large));
+      must(world->add_grains({0.008, 2500, friction}, small));
+      run(*world, 2.5);
+      // A wedge has its middle of mass at a third of its length and height.
+      double x = 0, z = 0;
+      for (const Point& p : world->solid_positions()) x += p.x, z += p.z - 0.01;
+      points.push_back({friction, degrees(std::atan2(z, x))});
+      note += fmt::format(" {:.1f}", points.back().y);
     }
-    std::vector<report::Point> cone;
-    for (int i = 0; i <= 14; ++i) cone.push_back({0.05 * i, degrees(std::atan(0.05 * i))});
-    save("repose", "Angle of repose", {.label = "friction of the grains", .from = 0},
-         {.label = "slope of the heap (degrees)", .from = 0},
-         {measured(points, true), expected("atan(friction)", cone)},
-         "3000 grains of 6 mm poured on a rough disc of 15 cm, rolling resistance 0.2");
+    for (int i = 0; i <= 16; ++i) wedge.push_back({0.05 * i, degrees(std::atan(0.05 * i))});
+    save("repose", "Slope of a heap that has come to rest", {.label = "friction of the grains", .from = 0},
+         {.label = "slope (degrees)", .from = 0}, {measured(points, true), expected("atan(friction)", wedge)}, note);
   }
 
   // Grains through a round hole: Beverloo's law, W ~ (D - k d)^2.5, so W^0.4 is a line.
