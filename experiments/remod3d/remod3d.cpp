@@ -3,6 +3,7 @@
 #include "car_dock/car_dock.h"
 #include "experiments.h"
 #include "manipulator/manipulator.h"
+#include "particle_metrics.h"
 #include "rolling_track/rolling_track.h"
 #include "scatter/scatter.h"
 #include "snake/snake.h"
@@ -23,6 +24,11 @@ void register_experiments(ExperimentRegistry& registry) {
   registry.add("remod3d/scatter", make<Scatter>(), "disconnected modules move all their motors");
   registry.add("remod3d/breakage", make<Breakage>(), "45 docked SuperBots in zero gravity, hit by heavy spheres");
   registry.add("remod3d/terrain", make<Terrain>(), "a snake of five SuperBots crosses hills among 220 loose obstacles");
+  registry.add("remod3d/fluid", make<FluidDam>(), "a dam of 40,000 particles of fluid breaks over three SuperBots");
+  registry.add("remod3d/debris", make<Rubble>(), "a snake of five SuperBots crawls through rubble");
+  registry.add("remod3d/cloth", make<ClothScene>(),
+               "a Wheelbot pushes through a curtain, and a net catches a SuperBot");
+  registry.add("remod3d/swim", make<Swim>(), "a snake of SuperBots swims in a tank; it floats or sinks by its density");
   registry.add("remod3d/wheelbot", make<Wheelbot>(), "a Wheelbot drives among obstacles by its range sensor");
   registry.add("remod3d/atron_car", make<Travel>(), "five ATRONs drive on four of them as wheels");
   registry.add("remod3d/car_dock", make<CarDock>(),

@@ -60,7 +60,8 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "the hub of an ATRON car that docks and undocks: speed, right, open, last");
   registry.add("convoy_coupling", make<ConvoyCoupling>(), "forwards messages between the hubs of an ATRON car: open");
   registry.add("crawl", make<Crawl>(),
-               "a snake of SuperBots that synchronizes its wave by messages: amplitude, wavelength, frequency");
+               "a snake of SuperBots that synchronizes its wave by messages: amplitude, wavelength, frequency, "
+               "level (bends sideways)");
   registry.add("hold", make<Hold>(), "holds every motor where it is");
   registry.add("rover", make<Rover>(),
                "ATRONs that drive with the modules at their sides as wheels: speed, turn, waist, stand");

@@ -9,6 +9,7 @@ void Crawl::read_parameters(mind::Agent& agent) {
   amplitude_ = agent.parameter("amplitude", 0.4);
   wavelength_ = agent.parameter("wavelength", 4.0);
   frequency_ = agent.parameter("frequency", 1.2);
+  level_ = agent.parameter("level", false);
   listens_ = agent.parameter("listens", true);
 }
 
@@ -33,10 +34,11 @@ void Crawl::step(mind::Agent& agent) {
   agent.model<PhaseModel>() = {phase_.known(), phase, phase_.place()};
   const double rise = std::min(1.0, agent.time() - begin_);  // over the first second
   const double bend = rise * amplitude_ * volvox::sin(phase + 2 * pi * phase_.place() / wavelength_);
+  const double upwards = level_ ? 0 : bend, sideways = rise * phase_.steering() + (level_ ? bend : 0);
   // The level axis across the module, and the upright one, out of those of pitch (y) and yaw (z).
   const double across = std::max(1e-6, length(up_.y, up_.z));
-  agent.move_to("pitch", (bend * up_.z + rise * phase_.steering() * up_.y) / across);
-  agent.move_to("yaw", (rise * phase_.steering() * up_.z - bend * up_.y) / across);
+  agent.move_to("pitch", (upwards * up_.z + sideways * up_.y) / across);
+  agent.move_to("yaw", (sideways * up_.z - upwards * up_.y) / across);
   agent.move_to("roll", 0);
 }
 

@@ -30,6 +30,7 @@ class Crawl final : public mind::Behavior {
   double amplitude_ = 0;   // rad, of the pitch wave
   double wavelength_ = 0;  // modules
   double frequency_ = 0;   // Hz
+  bool level_ = false;     // bends from side to side instead, as a swimmer does
   bool listens_ = true;    // false: ignores messages, to show what the wave does without them
 };
 

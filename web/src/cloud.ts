@@ -1,17 +1,17 @@
-// A cloud: many small things of one shape, such as the catoms of a lattice. One instanced mesh with a place and a colour for each; points
+// A cloud: many small things of one shape, such as the catoms of a lattice or particles of water. One instanced mesh with a place and a colour for each; points
 // where they are smaller than a few pixels. Those that others hide on all sides are drawn only where a cut opens the cloud. Lengths in m.
 import * as THREE from "three";
 import type { CloudNews, CloudInfo } from "./protocol";
 
-const SHOWN = { gone: 0, covered: 1, open: 255 };
+const SHOWN = { gone: 0, covered: 1 };  // above: how large it is, in 255ths of the shape
 const FEW_PIXELS = 2.5;
 
-// Adds a place and a colour (sRGB) for each instance to a material of three.js.
+// Adds a place, a colour (sRGB) and a size (the fourth of `tint`) for each instance to a material of three.js.
 function withPlaces<M extends THREE.Material>(material: M, placed: boolean) {
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nattribute vec3 place;\nattribute vec4 tint;\nvarying vec3 vTint;")
-      .replace("#include <begin_vertex>", `#include <begin_vertex>\n${placed ? "transformed += place;" : ""}\nvTint = pow(tint.rgb, vec3(2.2));`);
+      .replace("#include <begin_vertex>", `#include <begin_vertex>\n${placed ? "transformed = transformed * tint.a + place;" : ""}\nvTint = pow(tint.rgb, vec3(2.2));`);
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", "#include <common>\nvarying vec3 vTint;")
       .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb *= vTint;");
@@ -138,9 +138,9 @@ export class CloudView {
     const isDrawn = (i: number) => {
       const shown = looks[i * 4 + 3];
       if (shown === SHOWN.gone) return false;
-      if (!cut) return shown === SHOWN.open;
+      if (!cut) return shown > SHOWN.covered;
       const along = places[i * 3 + cut.axis];
-      return along <= cut.at && (shown === SHOWN.open || along > layer);
+      return along <= cut.at && (shown > SHOWN.covered || along > layer);
     };
     let count = 0;
     for (let i = 0; i < items; ++i) if (isDrawn(i)) ++count;
@@ -154,6 +154,7 @@ export class CloudView {
         place[n * 3 + k] = places[i * 3 + k];
         tint[n * 4 + k] = looks[i * 4 + k];
       }
+      tint[n * 4 + 3] = looks[i * 4 + 3] > SHOWN.covered ? looks[i * 4 + 3] : 255;
       ++n;
     }
     this.drawn = n;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "volvox/base/index.h"
+#include "volvox/world/matter.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
@@ -29,6 +30,17 @@ model::Shape random_shape(RandomStream& random) {
   }
 }
 
+// Over the hollow that world.sdf fills with water.
+bool in_pool(const Vec3& at) { return std::fabs(at.x - 0.79) < 0.37 && std::fabs(at.y + 0.17) < 0.36; }
+
+int wet_links(const world::World& world) {
+  int wet = 0;
+  for (const world::PlacementIndex module : world.modules())
+    for (std::uint32_t i = 0; i < world.module_model(module).links.size(); ++i)
+      wet += world.matter()->immersion(world.part(module).first_link + i).wet;
+  return wet;
+}
+
 double volume_bound(const model::Shape& shape) {
   const model::Bounds box = model::bounds(shape, {});
   const Vec3 size = box.high - box.low;
@@ -40,15 +52,16 @@ double volume_bound(const model::Shape& shape) {
 Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
+  if (setup.settings.at("pool") == "false") world->matter.reset();
   const int count = std::stoi(setup.settings.at("obstacles"));
   const model::HeightFieldData& field = hills(*world);
   model::WorldBuilder strewn("obstacles");
   RandomStream random(setup.seed, 0, "obstacles");
   for (int i = 0; i < count; ++i) {
-    // Keep clear of the snake's start.
+    // Keep clear of the snake's start, and of the water.
     Vec3 at;
     do at = {random.uniform(-1.4, 1.4), random.uniform(-1.4, 1.4), 0};
-    while (at.x < -0.5 && std::fabs(at.y) < 0.15);
+    while ((at.x < -0.5 && std::fabs(at.y) < 0.15) || (world->matter != nullptr && in_pool(at)));
     at.z = field.height_at(at.x, at.y) + 0.06;
     const model::Shape shape = random_shape(random);
     const double shade = random.uniform(0.35, 0.8);
@@ -82,6 +95,7 @@ void Terrain::observe(const sim::Simulation& simulation) {
         below_ = std::max(below_, field.height_at(at.x, at.y) - at.z);
     }
   }
+  if (world.matter() != nullptr && simulation.tick() % 30 == 0) wet_ = std::max(wet_, wet_links(world));
   if (crossed_at_ < 0 && rear > far_side) crossed_at_ = simulation.now().seconds();
 }
 
@@ -99,6 +113,11 @@ void Terrain::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had passed the crest; -: never");
   metrics.set("obstacles", real(obstacles_.size()), "number of loose bodies");
   metrics.set("obstacles_moved", moved, "number of obstacles that moved by more than 10 cm");
+  if (const world::Matter* pool = world.matter()) {
+    metrics.set("water_particles", real(pool->particles().fluid_positions().size()),
+                "particles of water that are left");
+    metrics.set("wet_links_max", wet_, "most links of the snake that were wet at one time");
+  }
   metrics.set("below_ground_m", below_, "largest depth of any link's origin below the surface; 0: none");
 }
 
@@ -106,6 +125,7 @@ void Terrain::archive_state(Archive& ar) {
   Travel::archive_state(ar);
   ar("crossed", crossed_at_);
   ar("below", below_);
+  ar("wet", wet_);
   ar("obstacles", obstacles_);
 }
 

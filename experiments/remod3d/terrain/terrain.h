@@ -17,6 +17,7 @@ class Terrain final : public Travel {
  private:
   double crossed_at_ = -1;       // s, when the whole snake had passed the crest; -1: not yet
   double below_ = 0;             // m, largest depth of any link's origin below the surface
+  int wet_ = 0;                  // most links of the snake that were wet at one time
   std::vector<Vec3> obstacles_;  // their positions at the start, in the order of placements
 };
 

@@ -5,53 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "volvox/base/index.h"
-#include "volvox/base/union_find.h"
 #include "volvox/lattice/cell_files.h"
+#include "volvox/model/closed_mesh.h"
 
 namespace volvox::lattice {
 namespace {
-
-using Edge = std::pair<std::uint32_t, std::uint32_t>;  // the lower vertex first
-
-// Edges with an odd number of triangles, in ascending order.
-std::vector<Edge> open_edges(const model::MeshData& mesh) {
-  std::vector<Edge> edges;
-  edges.reserve(3 * mesh.triangles.size());
-  for (const auto& t : mesh.triangles)
-    for (int i = 0; i < 3; ++i)
-      if (t[i] != t[(i + 1) % 3]) edges.push_back(std::minmax(t[i], t[(i + 1) % 3]));
-  std::sort(edges.begin(), edges.end());
-  std::vector<Edge> open;
-  for (std::size_t i = 0; i < edges.size();) {
-    const std::size_t end =
-        std::upper_bound(edges.begin() + static_cast<std::ptrdiff_t>(i), edges.end(), edges[i]) - edges.begin();
-    if ((end - i) % 2 == 1) open.push_back(edges[i]);
-    i = end;
-  }
-  return open;
-}
-
-// Names the hole with the most edges.
-Diagnostic hole(const model::MeshData& mesh, const std::vector<Edge>& open, const std::string& file) {
-  UnionFind joined(mesh.vertices.size());
-  for (const auto& [a, b] : open) joined.join(a, b);
-  std::map<std::uint32_t, std::vector<Edge>> holes;
-  for (const Edge& edge : open) holes[joined.root(edge.first)].push_back(edge);
-  const auto widest = std::max_element(holes.begin(), holes.end(),
-                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  model::Bounds bounds;
-  for (const auto& [a, b] : widest->second) bounds.add(mesh.vertices[a]), bounds.add(mesh.vertices[b]);
-  const Vec3 middle = 0.5 * (bounds.low + bounds.high);
-  const std::string more = holes.size() > 1 ? fmt::format(", and {} more", holes.size() - 1) : "";
-  return {file, 0,
-          fmt::format("the mesh is not closed: it has a hole of {} edges around ({:.4g}, {:.4g}, {:.4g}) m, {:.3g} m "
-                      "wide{}",
-                      widest->second.size(), middle.x, middle.y, middle.z, length(bounds.high - bounds.low), more),
-          "close the mesh: what has holes has no inside"};
-}
 
 struct Crossing {
   std::int32_t layer = 0, row = 0;
@@ -166,7 +126,8 @@ class Filler {
 
 Result<std::vector<Cell>> fill_mesh(const model::MeshData& mesh, const std::string& file, const Lattice& lattice,
                                     double memory) {
-  if (const std::vector<Edge> open = open_edges(mesh); !open.empty()) return hole(mesh, open, file);
+  if (const auto hole = model::hole_in(mesh))
+    return Diagnostic{file, 0, *hole, "close the mesh: what has holes has no inside"};
   model::Bounds bounds;
   for (const Vec3& v : mesh.vertices) bounds.add(v);
   const Vec3 spacing = lattice.spacing();

@@ -58,6 +58,13 @@ struct Contact {
 };
 VOLVOX_TYPE(Contact, touching, force)
 
+// How a link stands to the fluid around it (world/matter.h).
+struct Immersion {
+  double submerged = 0;  // the part of its volume below the level, 0 to 1
+  bool wet = false;      // fluid touches it
+};
+VOLVOX_TYPE(Immersion, submerged, wet)
+
 // The data that a sensor may read. The world is in its state at the beginning of the tick.
 struct SenseContext {
   const world::World& world;

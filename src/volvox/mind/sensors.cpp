@@ -7,6 +7,7 @@
 #include "volvox/mind/dock_beacon.h"
 #include "volvox/mind/range_sensors.h"
 #include "volvox/mind/typed_sensor.h"
+#include "volvox/world/matter.h"
 
 namespace volvox::mind {
 namespace {
@@ -154,6 +155,17 @@ class ContactSensor final : public MountedSensor<Contact> {
   }
 };
 
+class ImmersionSensor final : public MountedSensor<Immersion> {
+ public:
+  using MountedSensor::MountedSensor;
+  void measure(const SenseContext& c, Immersion& reading) const override {
+    const world::Matter* matter = c.world.matter();
+    if (matter == nullptr) return;
+    const world::Immersion found = matter->immersion(c.link(link_));
+    reading = {found.submerged, found.wet};
+  }
+};
+
 // The positions of the nearest other modules, in the mount's frame, the nearest first.
 class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
  public:
@@ -198,6 +210,8 @@ SensorRegistry built_in_sensors() {
   registry.add("velocity", plain<VelocitySensor>(),
                "how it moves, Twist in the world's axes (with pose: a motion capture system)");
   registry.add("contact", plain<ContactSensor>(), "whether the link touches anything, and how hard");
+  registry.add("immersion", plain<ImmersionSensor>(),
+               "whether the link is wet, and the part of its volume below the level of the fluid");
   registry.add(
       "neighbors",
       [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {

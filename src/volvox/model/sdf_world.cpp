@@ -11,6 +11,7 @@
 #include "volvox/model/reader.h"
 #include "volvox/model/schema.h"
 #include "volvox/model/sdf_bridge.h"
+#include "volvox/model/sdf_matter.h"
 #include "volvox/model/sdf_model.h"
 #include "volvox/model/world_builder.h"
 
@@ -29,7 +30,8 @@ class WorldReader {
         values_(values),
         library_(library),
         report_(report),
-        builder_(from.Name(), report.file()) {}
+        builder_(from.Name(), report.file()),
+        matter_(file.parent_path(), library, report) {}
 
   Result<WorldModel> read() {
     builder_.set_gravity(to_vec(sdf_.Gravity()));
@@ -38,7 +40,9 @@ class WorldReader {
     for (const XMLElement* e : children(element_, "volvox:connect")) read_connect(*e);
     if (!report_.ok()) return report_.error();
     Result<WorldModel> world = builder_.build();
-    if (world.ok()) world->plugins = std::move(plugins_);
+    if (!world.ok()) return world;
+    world->plugins = std::move(plugins_);
+    world->matter = matter_.matter();
     return world;
   }
 
@@ -54,6 +58,7 @@ class WorldReader {
     else if (name == "volvox:clocks") read_clocks(e);
     else if (name == "plugin") read_plugin(e, plugins_, report_);
     else if (name == "volvox:extension") read_extension(e);
+    else if (matter_.read(e)) return;
     else if (name == "actor") report_.warn(e, "actors are ignored", "use a <model> with a <volvox:mind>");
     else if (name == "physics")
       report_.warn(e, "<physics> is ignored", "use <volvox:run dt= substep=>, and --engine NAME");
@@ -347,6 +352,7 @@ class WorldReader {
   ModelLibrary& library_;
   Report& report_;
   WorldBuilder builder_;
+  MatterReader matter_;
   std::map<std::string, Model> models_;  // by the name in the file
   std::map<Model, Model> variants_;      // for look-up only: the order of pointers is not reproducible
   std::set<std::string> channels_;

@@ -77,6 +77,8 @@ struct RunSettings {
   int line = 0;                    // of these settings in the world's file; 0: not given there
 };
 
+struct Matter;  // model/matter.h
+
 struct WorldModel {
   std::string name = "world";
   std::string file;
@@ -87,6 +89,7 @@ struct WorldModel {
   ClockSpread clocks;               // by default all clocks are exact
   std::vector<PluginSpec> plugins;  // in the order of the file, loaded before the plugins of the models
   RunSettings run;
+  std::shared_ptr<const Matter> matter{};  // water, rubble and cloth; null: none
 };
 
 // The largest allowed misalignment of docks that a file declares as engaged.

@@ -15,6 +15,7 @@ constexpr std::size_t ticks_to_make_again = 64;  // at most, when a GPU fails
 bool ParticleWorld::device_can() {
   if (std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeDesc& s) { return s.kind > ShapeKind::capsule; }))
     leave_device("the GPU has no such shapes yet: the processor goes on");
+  if (!options_.drains.empty()) leave_device("the GPU has no drains yet: the processor goes on");
   return device_ != nullptr;
 }
 
@@ -86,7 +87,13 @@ bool ParticleWorld::prepare() {
   return loaded.ok();
 }
 
-Result<void> ParticleWorld::step_on_device(double duration, const Substeps& substeps) {
+Result<void> ParticleWorld::step_on_device(double duration) {
+  const auto divided = divide(duration);
+  if (!divided.ok()) return divided.error();
+  const Substeps& substeps = *divided;
+  last_substep_ = substeps.dt;
+  for (Wrench& impulse : impulses_) impulse = {};
+  end_tick();
   DeviceSide& side = *device_;
   if (side.since.size() >= ticks_to_make_again) fetch();
   if (!prepare()) return step(duration);

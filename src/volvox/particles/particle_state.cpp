@@ -82,6 +82,11 @@ void ParticleWorld::keep_touches() {
   });
 }
 
+void ParticleWorld::end_tick() {
+  if (listed_ && !touches_kept_) keep_touches();
+  touches_kept_ = true;
+}
+
 void ParticleWorld::restore_touches() {
   touches_.blocks.resize(blocks_of(solid_.count));
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
@@ -172,9 +177,21 @@ void ParticleWorld::archive_fluid(Archive& ar) {
   ar("next", fluid_.next_id);
 }
 
+// What solids that came later, from an emitter, have changed: a restored world has only those of the start.
+void ParticleWorld::archive_added(Archive& ar) {
+  std::uint64_t ids = solid_.index.size();
+  ar("ids", ids), ar("largest", largest_radius_), ar("grains", grains_);
+  if (!ar.loading()) return;
+  if (ids < solid_.index.size() || ids > solid_.index.size() + ar.remaining() ||
+      !(largest_radius_ >= 0 && largest_radius_ < 1e4f))
+    return ar.fail("the snapshot has other or damaged particles");
+  solid_.index.resize(ids, ~0u);
+}
+
 void ParticleWorld::archive_solids(Archive& ar) {
   ar.section("particles", "solids");
   const std::size_t count = archive_count(ar, solid_.count);
+  if (!ar.hashing()) archive_added(ar);
   if (ar.loading()) solid_.resize(count);
   archive_bytes(ar, solid_.position, count);
   archive_bytes(ar, solid_.velocity, count);
@@ -205,7 +222,7 @@ void ParticleWorld::archive_solids(Archive& ar) {
 void ParticleWorld::archive(Archive& ar) {
   fetch();
   if (ar.loading() && device_ != nullptr) device_->loaded = false;
-  if (!ar.loading() && listed_) keep_touches();
+  if (!ar.loading() && listed_ && !touches_kept_) keep_touches();
   archive_fluid(ar);
   archive_solids(ar);
   ar.section("particles", "shapes");

@@ -91,7 +91,7 @@ void ParticleWorld::change_on_host() {
 // Somebody adds or takes particles.
 void ParticleWorld::begin_change() {
   change_on_host();
-  if (listed_) keep_touches();
+  end_tick();
   listed_ = false;
 }
 
@@ -203,20 +203,32 @@ Result<ParticleWorld::Substeps> ParticleWorld::divide(double duration) const {
 }
 
 Result<void> ParticleWorld::step(double duration) {
+  if (device_ != nullptr && device_can()) return step_on_device(duration);
+  if (auto begun = begin_tick(); !begun.ok()) return begun;
+  return advance(duration);
+}
+
+// Lists are made anew at every tick, because a restored world has none.
+Result<void> ParticleWorld::begin_tick() {
+  if (device_ != nullptr) leave_device("a tick in parts is the processor's");
+  end_tick();
+  listed_ = false;
+  return drain();
+}
+
+Result<void> ParticleWorld::advance(double duration) {
   const auto divided = divide(duration);
   if (!divided.ok()) return divided.error();
   const auto [substeps, substeps_a_diffusion, dt] = *divided;
   const float short_dt = to_float(dt);
   last_substep_ = dt;
   for (Wrench& impulse : impulses_) impulse = {};
-  if (listed_) keep_touches();
-  if (device_ != nullptr && device_can()) return step_on_device(duration, *divided);
-  if (auto done = drain(); !done.ok()) return done;
-  for (int substep = 0, listed = 0; substep < substeps; ++substep) {
-    if (substep == 0 || lists_end((substep - listed) * dt, dt)) {
-      if (substep > 0) keep_touches();
+  touches_kept_ = false;
+  for (int substep = 0; substep < substeps; ++substep) {
+    if (!listed_ || lists_end(list_substeps_ * dt, dt)) {
+      if (listed_) keep_touches();
       sort_and_list();
-      listed = substep;
+      list_substeps_ = 0;
     }
     carry_shapes(dt);
     if (substep % substeps_a_diffusion == 0) diffuse(short_dt * to_float(substeps_a_diffusion), short_dt);
@@ -226,6 +238,7 @@ Result<void> ParticleWorld::step(double duration) {
     pull_threads(short_dt);
     finish(short_dt);
     push_shapes(dt);
+    ++list_substeps_;
   }
   return {};
 }
@@ -257,10 +270,16 @@ Result<void> ParticleWorld::not_a_number() const {
 // What is outside goes; the others keep their order.
 Result<void> ParticleWorld::drain() {
   std::vector<std::uint32_t> stay;
+  const auto in_drain = [&](const Vec3& p) {
+    return std::any_of(options_.drains.begin(), options_.drains.end(), [&](const WorldOptions::Drain& drain) {
+      return within(drain.pose.inverse() * p, -drain.half_size, drain.half_size);
+    });
+  };
   const auto leave = [&](std::span<const Point> points) {
     stay.clear();
     for (std::size_t i = 0; i < points.size(); ++i)
-      if (within(wide(points[i]), options_.low, options_.high)) stay.push_back(static_cast<std::uint32_t>(i));
+      if (within(wide(points[i]), options_.low, options_.high) && !in_drain(wide(points[i])))
+        stay.push_back(static_cast<std::uint32_t>(i));
     drained_ += points.size() - stay.size();
     return stay.size() < points.size();
   };
@@ -372,7 +391,7 @@ void ParticleWorld::predict(float dt) {
   const float slowed = dt / (1 + to_float(options_.air_drag) * dt);
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i)
-      advance(fluid_.position[i], fluid_.velocity[i], g, dt, fluid_.at[i], fluid_.move[i]);
+      particles::advance(fluid_.position[i], fluid_.velocity[i], g, dt, fluid_.at[i], fluid_.move[i]);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i)
@@ -427,7 +446,7 @@ void ParticleWorld::carry_shapes(double dt) {
   views_.resize(shapes_.size());
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
     ShapeDesc& shape = shapes_[s];
-    if (shape.mass > 0) shape.velocity.linear += options_.gravity * dt;
+    if (shape.mass > 0 && shape.gravity) shape.velocity.linear += options_.gravity * dt;
     shape.pose.position += shape.velocity.linear * dt;
     shape.pose.rotation = normalized(from_rotation_vector(shape.velocity.angular * dt) * shape.pose.rotation);
     views_[s] = view_of(shape);
@@ -444,8 +463,12 @@ void ParticleWorld::push_shapes(double dt) {
       turn += Vec3{partial_[p].turn[0], partial_[p].turn[1], partial_[p].turn[2]};
     }
     push = push / dt, turn = turn / dt;
-    impulses_[s] += {push, turn};
     ShapeDesc& shape = shapes_[s];
+    if (shape.kind == ShapeKind::field || shape.offset != Pose{}) {  // moments are about the centre of mass
+      const ShapeView& view = views_[s];
+      turn += cross(Vec3{view.center[0], view.center[1], view.center[2]} - shape.pose.position, push);
+    }
+    impulses_[s] += {push, turn};
     if (shape.mass <= 0) continue;
     const Vec3 change = push / shape.mass;
     const Vec3 local = shape.pose.rotation.conjugate() * turn;

@@ -37,6 +37,11 @@ struct WorldOptions {
   double air_drag = 0;             // of grains and cloth: the part of its velocity that one loses in a second
   ThreadPool* threads = nullptr;   // may be null
   std::shared_ptr<const Device> device = nullptr;  // null: the processor. What it cannot do, the processor does
+  struct Drain {
+    Pose pose;       // of the middle of a box
+    Vec3 half_size;  // m
+  };
+  std::vector<Drain> drains{};  // what is in one of these boxes at the beginning of a tick is drained, too
 };
 
 struct GrainDesc {
@@ -87,6 +92,10 @@ class ParticleWorld {
   bool prepare();
   // One tick of `duration` seconds. Error: a position is no longer a number; the world is then of no use.
   Result<void> step(double duration);
+  // The same in parts: lists of neighbours that still hold are used on. `impulse` is then that of the last part.
+  Result<void> begin_tick();
+  Result<void> advance(double duration);
+  void end_tick();  // optional: archive() then only reads, and starts no loops of the thread pool
 
   // In the order of memory, which changes.
   std::span<const Point> fluid_positions() const { return fetch(), std::span(fluid_.position.data(), fluid_.count); }
@@ -139,7 +148,7 @@ class ParticleWorld {
   void begin_change();
   void change_on_host();
   bool device_can();
-  Result<void> step_on_device(double duration, const Substeps& substeps);
+  Result<void> step_on_device(double duration);
   DeviceSettings device_settings() const;
   void fetch() const;  // what the device has
   void take_back();
@@ -160,6 +169,7 @@ class ParticleWorld {
   SolidsView solids_view() const { return {solid_.at.data(), solid_.move.data()}; }
   void carry_shapes(double dt);
   void push_shapes(double dt);
+  void archive_added(Archive& ar);
   void archive_fluid(Archive& ar);
   void archive_solids(Archive& ar);
   void list_solids();
@@ -194,7 +204,9 @@ class ParticleWorld {
   std::vector<Point> points_;
   double last_substep_ = 0;  // s
   std::uint64_t lists_made_ = 0;
-  bool listed_ = false;  // the lists are those of the particles as they lie in memory
+  int list_substeps_ = 0;      // since the lists were made
+  bool touches_kept_ = false;  // by keep_touches, since they last changed
+  bool listed_ = false;        // the lists are those of the particles as they lie in memory
   std::unique_ptr<DeviceSide> device_;
   std::string device_note_;
 };

@@ -1,26 +1,29 @@
-// Rigid shapes that particles meet: planes, boxes, tanks (the inside of a box), spheres and capsules, with exact signed
-// distances and with what they add to the density of a fluid particle. SI units, world axes.
+// Rigid shapes that particles meet: planes, boxes, tanks (the inside of a box), spheres, capsules, cylinders and
+// terrains with exact signed distances, any other solid with sampled ones (distance_field.h); and what they add to the
+// density of a fluid particle. SI units, world axes.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "volvox/base/math.h"
 #include "volvox/base/result.h"
+#include "volvox/particles/distance_field.h"
 #include "volvox/particles/kernel.h"
 
 namespace volvox::particles {
 
-enum class ShapeKind : std::uint8_t { plane, box, tank, sphere, capsule };
+enum class ShapeKind : std::uint8_t { plane, box, tank, sphere, capsule, cylinder, field, terrain };
 
-// The frame is at the middle; a plane's normal is its z axis, and so is a capsule's axis.
+// The frame is at the middle; a plane's normal is its z axis, and so is the axis of a capsule and a cylinder.
 struct ShapeDesc {
   ShapeKind kind = ShapeKind::plane;
   Vec3 half_size{};        // box and tank, m
-  double radius = 0;       // sphere and capsule, m
-  double half_length = 0;  // capsule: of its axis, m
+  double radius = 0;       // sphere, capsule and cylinder, m
+  double half_length = 0;  // capsule and cylinder: of its axis, m
   double friction = 0.5;   // of grains and cloth on it
   Pose pose{};
   Twist velocity{};  // at the middle
@@ -28,19 +31,28 @@ struct ShapeDesc {
   // may set it anew. One without moves by its velocity only.
   double mass = 0;        // kg; 0: it is not pushed
   Vec3 moments{1, 1, 1};  // of inertia about its axes, kg m^2
+  bool gravity = true;    // it falls, if it has a mass
+  // Of a body whose middle is not that of the shape: where the shape lies in the frame of the body. Pose, velocity and
+  // impulse are then those of the body, at its centre of mass.
+  Pose offset{};
+  std::shared_ptr<const DistanceField> field{};  // of this kind
+  std::shared_ptr<const HeightGrid> terrain{};   // of this kind; it stands upright in its frame
 };
 Result<void> check(const ShapeDesc& desc);
-double volume(const ShapeDesc& desc);  // of box, sphere and capsule
+double volume(const ShapeDesc& desc);  // of all but planes, tanks and terrains
 
 // What kernels need of a shape in one substep.
 struct ShapeView {
   ShapeKind kind = ShapeKind::plane;
   float center[3] = {}, axes[3][3] = {};  // axes[k]: the k-th axis of its frame
-  float half[3] = {};                     // of a sphere and a capsule: of the box around them
-  float radius = 0, axis = 0;             // axis: half the length of a capsule's
+  float half[3] = {};                     // of all but boxes and tanks: of the box around them
+  float radius = 0, axis = 0;             // axis: half the length of a capsule's and a cylinder's
   float friction = 0;
   float velocity[3] = {}, spin[3] = {};
   float inverse_mass = 0;
+  const DistanceField* field = nullptr;
+  float field_middle[3] = {};  // of the box around the solid, in its frame: there is the center
+  const HeightGrid* terrain = nullptr;
 };
 ShapeView view_of(const ShapeDesc& desc);
 
@@ -64,6 +76,8 @@ struct Distance {
   Vector normal;
 };
 Distance distance_to(const ShapeView& shape, const Vector& point);
+// Not more than that distance, and cheap.
+float least_distance(const ShapeView& shape, const Vector& point);
 
 // What a shape adds to the density at a point, as a part of that at rest, and its gradient (1/m).
 struct Covered {

@@ -1,8 +1,8 @@
-// Many small things of one shape that an experiment simulates beside the modules of the world: the catoms of a lattice,
-// later particles. An experiment that has some is a Cloud, too; recorder, pictures and viewers find it by Run::cloud()
-// and read it between two ticks, from the thread of the run. They only read.
-// Items are numbered from 0, and a number always means the same item. Lengths in m, world frame.
-// What people do to an item comes as an input (TapInput), and so is recorded and replayed.
+// Many small things of one shape beside the modules of the world: the catoms of a lattice, which an experiment
+// simulates and so is a Cloud, too, or the particles of the world (matter_cloud.h). Recorder, pictures and viewers find
+// it by Run::cloud() and read it between two ticks, from the thread of the run. They only read. Items are numbered from
+// 0, and a number always means the same item. Lengths in m, world frame. What people do to an item comes as an input
+// (TapInput), and so is recorded and replayed.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@ namespace volvox::sim {
 
 // In the layout that goes to a socket or a GPU.
 struct CloudItem {
-  enum Shown : std::uint8_t { gone = 0, covered = 1, open = 255 };  // covered: only a cut through the cloud shows it
+  // covered: only a cut through the cloud shows it. From 2 to `open`: how large it is, in 255ths of the look.
+  enum Shown : std::uint8_t { gone = 0, covered = 1, open = 255 };
   std::array<float, 3> position{};
   std::array<std::uint8_t, 3> color{};  // sRGB
   std::uint8_t shown = gone;

@@ -16,6 +16,7 @@
 #include "volvox/base/platform/real_time.h"
 #include "volvox/base/text.h"
 #include "volvox/sim/guarded.h"
+#include "volvox/sim/matter_cloud.h"
 #include "volvox/sim/snapshot_seal.h"
 #include "volvox/world/measures.h"
 #include "volvox/world/start_check.h"
@@ -107,6 +108,11 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   priority.reset();
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
+  cloud_ = dynamic_cast<const Cloud*>(experiment_.get());
+  if (const world::Matter* matter = simulation_->world().matter(); cloud_ == nullptr && matter != nullptr) {
+    particles_ = std::make_unique<MatterCloud>(*matter);
+    cloud_ = particles_.get();
+  }
   if (auto* cloud = dynamic_cast<Cloud*>(experiment_.get()); cloud != nullptr)
     simulation_->set_tap([cloud](std::uint32_t item) { return cloud->cloud_tap(item); });
   if (const std::string why = simulation_->minds().cannot_save(); options.save_to && !why.empty())

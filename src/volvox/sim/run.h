@@ -83,8 +83,8 @@ class Run {
   const Simulation& simulation() const { return *simulation_; }
   const RunOptions& options() const { return options_; }
   std::string camera() const { return experiment_->camera(); }  // the default camera
-  // What the experiment simulates beside the world; null: nothing.
-  const Cloud* cloud() const { return dynamic_cast<const Cloud*>(experiment_.get()); }
+  // What the experiment simulates beside the world, or the particles of the world; null: nothing.
+  const Cloud* cloud() const { return cloud_; }
   const std::vector<model::ParameterDesc>& parameters() const { return parameters_; }
   // Ends the experiment and completes the report. finish() calls it.
   void end();
@@ -121,6 +121,8 @@ class Run {
   StepStatus begun_;  // a failure of Experiment::begin() is the first tick's
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Simulation> simulation_;
+  std::unique_ptr<Cloud> particles_;  // those of the world; null: it has none
+  const Cloud* cloud_ = nullptr;
   std::vector<std::function<void(const TimePoint&)>> sample_observers_;
   std::int64_t ticks_ = 0;
   double wall_begin_ = 0, sim_begin_ = 0;

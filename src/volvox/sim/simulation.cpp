@@ -34,7 +34,7 @@ Result<std::unique_ptr<Simulation>> Simulation::create(std::shared_ptr<const mod
   std::unique_ptr<Simulation> simulation(new Simulation(settings, log));
   auto engine = engines.make(settings.engine, {model->gravity, settings.max_substep, &simulation->threads_});
   if (!engine.ok()) return engine.error();
-  auto world = world::World::create(std::move(model), std::move(*engine));
+  auto world = world::World::create(std::move(model), std::move(*engine), &simulation->threads_);
   if (!world.ok()) return world.error();
   simulation->world_ = std::move(*world);
   auto minds = mind::Minds::create(*simulation->world_, registries, settings.seed);
@@ -118,12 +118,14 @@ StepStatus Simulation::take_inputs() {
 StepStatus Simulation::move(Time begin, Time end) {
   Time reached = end;
   const auto control = [&](Time substep, double step) {
+    if (!minds_->any_on_board()) return StepStatus{};
     StepStatus status = minds_->control(*world_, substep, step, threads_);
     if (!status.ok()) reached = substep;
     return status;
   };
   StepStatus status = guarded({}, [&] {
-    return minds_->any_on_board() ? world_->move(begin, end, settings_.max_substep, control) : world_->move(begin, end);
+    const bool in_substeps = minds_->any_on_board() || world_->matter() != nullptr;
+    return in_substeps ? world_->move(begin, end, settings_.max_substep, control) : world_->move(begin, end);
   });
   status.time = reached;
   return status;

@@ -9,6 +9,7 @@
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/physics/system.h"
+#include "volvox/world/matter.h"
 
 namespace volvox::world {
 
@@ -16,11 +17,16 @@ World::World() = default;
 World::~World() = default;
 
 Result<std::unique_ptr<World>> World::create(std::shared_ptr<const model::WorldModel> model,
-                                             std::unique_ptr<physics::Engine> engine) {
+                                             std::unique_ptr<physics::Engine> engine, ThreadPool* threads) {
   std::unique_ptr<World> world(new World);
   world->model_ = std::move(model);
   world->engine_ = std::move(engine);
   if (Result<void> built = world->build(); !built.ok()) return built.error();
+  if (world->model_->matter != nullptr) {
+    auto matter = Matter::create(*world, world->model_->matter, threads);
+    if (!matter.ok()) return matter.error();
+    world->matter_ = std::move(*matter);
+  }
   return world;
 }
 
@@ -183,22 +189,32 @@ void World::release(physics::JointId hold) {
   if (engine_->has(hold)) engine_->remove_joint(hold);
 }
 
-StepStatus World::move(Time begin, Time end) { return advance(begin, end); }
+StepStatus World::move(Time begin, Time end) {
+  constexpr double substep = 1.0 / 240;  // s, of the exchange with matter
+  return matter_ ? move(begin, end, substep, {}) : advance(begin, end);
+}
 
 // Engines divide an advance into substeps, and an advance of one substep stays whole. So this works for every engine,
 // at the cost of one contact detection per substep instead of per tick.
 StepStatus World::move(Time begin, Time end, double max_substep, const Control& control) {
-  VOLVOX_ASSERT(begin < end && max_substep > 0 && control != nullptr);
+  VOLVOX_ASSERT(begin < end && max_substep > 0);
   const std::span<Wrench> forces = engine_->forces();
   tick_forces_.assign(forces.begin(), forces.end());
   const int count = physics::substep_count((end - begin).seconds(), max_substep);
+  if (matter_)
+    if (StepStatus status = matter_->begin_tick(begin); !status.ok()) return status;
   const auto start_of = [&](int substep) { return begin + Time{(end - begin).ns * substep / count}; };
   for (int i = 0; i < count; ++i) {
     const Time from = start_of(i), to = start_of(i + 1);
     std::copy(tick_forces_.begin(), tick_forces_.end(), engine_->forces().begin());
-    if (StepStatus status = control(from, (to - from).seconds()); !status.ok()) return status;
+    const double step = (to - from).seconds();
+    if (control)
+      if (StepStatus status = control(from, step); !status.ok()) return status;
+    if (matter_)
+      if (StepStatus status = matter_->advance(*this, step); !status.ok()) return status;
     if (StepStatus status = advance(from, to); !status.ok()) return status;
   }
+  if (matter_) matter_->end_tick();
   return {};
 }
 
@@ -278,6 +294,7 @@ void World::archive(Archive& ar) {
   engine_->archive(ar);
   if (ar.ok() && ar.loading() && !joints_there()) ar.fail("its docks have no joints");
   graph_.refresh();
+  if (matter_ && ar.ok()) matter_->archive(ar);
 }
 
 // Whether each pair of docks has its own joint in the engine.
@@ -337,6 +354,7 @@ std::size_t World::memory_bytes() const {
   bytes += finder_.memory_bytes() + graph_.docks() * 2 * sizeof(DockIndex);
   for (const model::Placement& p : model_->placements)
     bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
+  if (matter_) bytes += matter_->memory_bytes();
   bytes += model_->connections.capacity() * sizeof(model::Connection);
   return bytes;
 }

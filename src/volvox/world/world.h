@@ -22,6 +22,8 @@
 
 namespace volvox::world {
 
+class Matter;  // world/matter.h
+
 // Placements, links, joints and docks are numbered over the whole world, in the order of the description. The links,
 // joints and docks of one placement are contiguous and begin with the numbers in its `Part`.
 struct Part {
@@ -60,15 +62,16 @@ struct DockEvent {
 class World {
  public:
   ~World();  // in the .cpp: see Simulation
-  // The engine must be empty; the world owns it from here on.
+  // The engine must be empty; the world owns it from here on. `threads`, for its water, rubble and cloth, may be null.
   static Result<std::unique_ptr<World>> create(std::shared_ptr<const model::WorldModel> model,
-                                               std::unique_ptr<physics::Engine> engine);
+                                               std::unique_ptr<physics::Engine> engine, ThreadPool* threads = nullptr);
 
   const model::WorldModel& model() const { return *model_; }
   const physics::EngineInfo& engine_info() const { return engine_->info(); }
   // The engine's arrays: poses, velocities and forces by body().index, joints and loads by the engine's joints.
   const physics::StateArrays& engine_state() const { return engine_->state(); }
   const DockGraph& graph() const { return graph_; }
+  const Matter* matter() const { return matter_.get(); }  // water, rubble and cloth; null: there is none
 
   std::size_t placements() const { return parts_.size(); }
   const Part& part(PlacementIndex placement) const { return parts_[placement]; }
@@ -145,6 +148,7 @@ class World {
   StepStatus move(Time begin, Time end);              // move
   // The same in single substeps. `control` is called at the beginning of each with its time and length (s); its forces
   // and commands hold for this substep only and add to those of the tick. If it fails, the move ends with its status.
+  // It may be null. Where there is matter, both move it beside the bodies, substep by substep.
   using Control = std::function<StepStatus(Time begin, double step)>;
   StepStatus move(Time begin, Time end, double max_substep, const Control& control);
   void break_docks(std::vector<DockEvent>& events);  // break
@@ -175,6 +179,7 @@ class World {
 
   std::shared_ptr<const model::WorldModel> model_;
   std::unique_ptr<physics::Engine> engine_;
+  std::unique_ptr<Matter> matter_;
 
   // Fixed once built.
   std::vector<Part> parts_;

@@ -123,12 +123,13 @@ void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const View
   if (!tree.cloud) return;
   const std::uint32_t number = tree.cloud->mesh;
   const DetailedMesh& mesh = *tree.meshes[number];
-  const double radius = mesh.radius(), shadow_reach = 3 * view.distance;
+  const double shadow_reach = 3 * view.distance;
   for (const sim::CloudItem& item : frame.cloud) {
-    if (item.shown != sim::CloudItem::open) continue;
+    if (item.shown <= sim::CloudItem::covered) continue;
+    const double scale = item.shown / 255.0, radius = scale * mesh.radius();
     const Vec3 centre = to_vec(item.position) - view.target;
     const double pixels = view.pixels(centre, radius) * detail;
-    Instance instance = instance_at({centre, {}}, 1);
+    Instance instance = instance_at({centre, {}}, scale);
     instance.tint = {item.color[0], item.color[1], item.color[2], 255};
     instance.pale = to_float(pale);
     if (view.sees(centre, radius))
