@@ -82,7 +82,8 @@ VOLVOX_KERNEL auto may_be_near(const ShapeView& s, const Number& px, const Numbe
   const Number far_along = along - s.half[0], far_across = across - s.half[1], far_up = size_of<Number>(up) - s.half[2];
   if (s.kind == ShapeKind::plane) return up < distance;
   if (s.kind == ShapeKind::tank) return (far_along > -distance) | (far_across > -distance) | (far_up > -distance);
-  if (s.kind == ShapeKind::terrain) return (far_along < distance) & (far_across < distance) & (up - s.half[2] < distance);
+  if (s.kind == ShapeKind::terrain)
+    return (far_along < distance) & (far_across < distance) & (up - s.half[2] < distance);
   // The others are in a box.
   return (far_along < distance) & (far_across < distance) & (far_up < distance);
 }
