@@ -33,6 +33,14 @@ class BenchParticles(CommandTest):
         for one, two in zip(rows[::2], rows[1::2]):
             self.assertEqual(one["state_hash"], two["state_hash"])
 
+    def test_a_gpu_or_a_word_why_not(self):
+        cpu, auto = self.bench("--scenes", "fluid", "--n", "500", "--frames", "3"), self.bench("--scenes", "fluid", "--n", "500", "--frames", "3", "--device", "auto")
+        done = self.run_program("bench", "particles", "--scenes", "fluid", "--n", "500", "--frames", "3", "--device", "cuda", "--json")
+        cuda = json.loads(done.stdout)["results"]
+        self.assertEqual(cuda[0]["state_hash"], cpu[0]["state_hash"])
+        self.assertEqual(auto[0]["device"], "cpu")
+        self.assertIn(cuda[0]["device"], ["cpu", "cuda"])
+
     def test_table_and_list(self):
         self.assertIn("frames/s", self.run_program("bench", "particles", "--scenes", "cloth", "--n", "100", "--frames", "2").stdout)
         self.assertIn("debris", self.run_program("bench", "particles", "--list").stdout)
