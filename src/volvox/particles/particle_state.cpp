@@ -180,7 +180,7 @@ void ParticleWorld::archive_fluid(Archive& ar) {
 // What solids that came later, from an emitter, have changed: a restored world has only those of the start.
 void ParticleWorld::archive_added(Archive& ar) {
   std::uint64_t ids = solid_.index.size();
-  ar("ids", ids), ar("largest", largest_radius_), ar("grains", grains_);
+  ar("ids", ids), ar("largest", largest_radius_);
   if (!ar.loading()) return;
   if (ids < solid_.index.size() || ids > solid_.index.size() + ar.remaining() ||
       !(largest_radius_ >= 0 && largest_radius_ < 1e4f))
