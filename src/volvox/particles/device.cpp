@@ -111,6 +111,12 @@ struct AllThreads {
 Result<void> DeviceSide::load(const DeviceSettings& settings, FluidArrays& fluid, SolidArrays& solid,
                               std::span<ThreadGroup> groups) {
   char message[message_size] = "";
+  // What is settled once would be wrong for larger grains.
+  if (world_ != nullptr && settings.largest_radius != largest_radius_) {
+    device_->api().destroy(world_);
+    world_ = nullptr;
+  }
+  largest_radius_ = settings.largest_radius;
   if (world_ == nullptr) world_ = device_->api().create(&settings, message);
   if (world_ == nullptr) return failure(message);
   DeviceState state = state_of(fluid, solid);

@@ -62,6 +62,7 @@ class DeviceSide {
 
   std::shared_ptr<const Device> device_;
   DeviceWorld* world_ = nullptr;
+  float largest_radius_ = 0;  // that it was made for
   std::size_t touch_room_ = 0;
 };
 

@@ -13,9 +13,15 @@ constexpr std::size_t ticks_to_make_again = 64;  // at most, when a GPU fails
 }  // namespace
 
 bool ParticleWorld::device_can() {
-  if (std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeDesc& s) { return s.kind > ShapeKind::capsule; }))
+  if (device_ != nullptr &&
+      std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeDesc& s) { return s.kind > ShapeKind::capsule; }))
     leave_device("the GPU has no such shapes yet: the processor goes on");
-  if (!options_.drains.empty()) leave_device("the GPU has no drains yet: the processor goes on");
+  const auto is_apart = [](const ShapeDesc& s) {
+    return length_squared(s.offset.position) > 0 || s.offset.rotation.w != 1;
+  };
+  if (device_ != nullptr && std::any_of(shapes_.begin(), shapes_.end(), is_apart))
+    leave_device("the GPU has no shapes beside their middle yet: the processor goes on");
+  if (device_ != nullptr && !options_.drains.empty()) leave_device("the GPU has no drains yet: the processor goes on");
   return device_ != nullptr;
 }
 
@@ -34,7 +40,9 @@ void ParticleWorld::fetch() const {
 
 void ParticleWorld::take_back() {
   if (const auto saved = device_->save(fluid_, solid_, groups_); !saved.ok()) {
-    (void)make_again(saved.error().text());  // positions that are no numbers are an error of the next step
+    const std::vector<ShapeDesc> now = shapes_;  // they may have been set since the last tick
+    (void)make_again(saved.error().text());      // positions that are no numbers are an error of the next step
+    shapes_ = now;
     return;
   }
   device_->newer = false;

@@ -109,7 +109,10 @@ double ParticleWorld::fluid_particle_mass() const { return numbers_.mass; }
 
 double ParticleWorld::density_error() const {
   std::vector<float> density;
-  if (device_ != nullptr && device_->loaded && last_substep_ > 0 && !device_->densities(density).ok()) fetch();
+  if (device_ != nullptr && device_->loaded && last_substep_ > 0 && !device_->densities(density).ok()) {
+    density.clear();
+    fetch();
+  }
   if (density.empty() && (fluid_.count == 0 || !listed_)) return 0;
   if (!density.empty()) return mean_excess(density);
   density.resize(fluid_.count);
@@ -177,13 +180,18 @@ void ParticleWorld::archive_fluid(Archive& ar) {
   ar("next", fluid_.next_id);
 }
 
-// What solids that came later, from an emitter, have changed: a restored world has only those of the start.
+// What solids that came later, from an emitter, have changed: the world may have fewer of them, or more, than the
+// snapshot. Points of cloth come at the start only, and are looked up by their ids.
 void ParticleWorld::archive_added(Archive& ar) {
   std::uint64_t ids = solid_.index.size();
   ar("ids", ids), ar("largest", largest_radius_);
   if (!ar.loading()) return;
-  if (ids < solid_.index.size() || ids > solid_.index.size() + ar.remaining() ||
-      !(largest_radius_ >= 0 && largest_radius_ < 1e4f))
+  std::uint64_t least = 0;
+  for (const ThreadGroup& group : groups_)
+    for (const ThreadBlock& block : group.blocks)
+      for (const std::uint32_t id : block.points)
+        if (id != ~0u) least = std::max<std::uint64_t>(least, std::uint64_t{id} + 1);
+  if (ids < least || ids > solid_.index.size() + ar.remaining() || !(largest_radius_ >= 0 && largest_radius_ < 1e4f))
     return ar.fail("the snapshot has other or damaged particles");
   solid_.index.resize(ids, ~0u);
 }

@@ -12,6 +12,8 @@
 namespace volvox::world {
 namespace {
 
+constexpr int widest_opening = 500;  // particles from the middle of an emitter
+
 using particles::Point;
 using particles::ShapeDesc;
 
@@ -114,7 +116,8 @@ Result<void> Matter::add_links(const World& world) {
     Body body;
     body.link = l;
     body.pushed = !module.fixed_in_place && !module.driven && world.engine_info().moves;
-    body.centre = body.pushed ? link.inertial : Pose{};
+    // Velocities are those of the centre of mass; what stands still may have none.
+    body.centre = module.fixed_in_place ? Pose{} : link.inertial;
     for (ShapeDesc& shape : *made) {
       shape.offset = body.centre.inverse() * shape.offset;
       shape.pose = pose * body.centre;
@@ -267,6 +270,9 @@ Result<void> Matter::add_cloths() {
 Result<void> Matter::add_sources(const World& world) {
   const auto add = [&](const model::Emitter& emitter, int debris, double pitch) -> Result<void> {
     Source source{&emitter, debris, pitch};
+    if (!(emitter.radius / pitch <= widest_opening))
+      return at(emitter.line, fmt::format("the emitter is more than {} particles wide", 2 * widest_opening),
+                "make its radius smaller, or the particles larger");
     const int wide = truncated(emitter.radius / pitch);
     for (int y = -wide; y <= wide; ++y)
       for (int z = -wide; z <= wide; ++z)

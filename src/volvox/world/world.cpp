@@ -200,9 +200,15 @@ StepStatus World::move(Time begin, Time end, double max_substep, const Control& 
   VOLVOX_ASSERT(begin < end && max_substep > 0);
   const std::span<Wrench> forces = engine_->forces();
   tick_forces_.assign(forces.begin(), forces.end());
+  if (!matter_) return move_in_parts(begin, end, max_substep, control);
+  StepStatus status = matter_->begin_tick(begin);
+  if (status.ok()) status = move_in_parts(begin, end, max_substep, control);
+  matter_->end_tick();  // also of a tick that failed: its state is hashed, too
+  return status;
+}
+
+StepStatus World::move_in_parts(Time begin, Time end, double max_substep, const Control& control) {
   const int count = physics::substep_count((end - begin).seconds(), max_substep);
-  if (matter_)
-    if (StepStatus status = matter_->begin_tick(begin); !status.ok()) return status;
   const auto start_of = [&](int substep) { return begin + Time{(end - begin).ns * substep / count}; };
   for (int i = 0; i < count; ++i) {
     const Time from = start_of(i), to = start_of(i + 1);
@@ -214,7 +220,6 @@ StepStatus World::move(Time begin, Time end, double max_substep, const Control& 
       if (StepStatus status = matter_->advance(*this, step); !status.ok()) return status;
     if (StepStatus status = advance(from, to); !status.ok()) return status;
   }
-  if (matter_) matter_->end_tick();
   return {};
 }
 

@@ -171,6 +171,7 @@ class World {
   void release_disabled(std::vector<DockEvent>& events);
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
+  StepStatus move_in_parts(Time begin, Time end, double max_substep, const Control& control);
   StepStatus advance(Time begin, Time end);
   void record_load(DockIndex carrier, double dt);
   bool consistent() const;
