@@ -70,16 +70,6 @@ Examples:
 A run writes a folder (runs/NAME/001, ... or --out DIR) with summary.json and metrics.csv.
 Exit status: 0 done; 1 the run failed; 2 bad input.)";
 
-constexpr const char* reproduce_examples = R"(
-Examples:
-  volvox reproduce                             # all papers, 3 seeds
-  volvox reproduce 004 --full                  # role-based control, 20 seeds
-  volvox reproduce "figure 7" arenas/rangefinder --seeds 10 --out figure7
-  volvox reproduce --json --jobs 2
-
-Claims are read from experiments/*/claims.json. The folder gets index.html, claims.csv and runs/. A
-command that was stopped goes on with the same --out. Status 1: a claim could not be measured.)";
-
 constexpr const char* sweep_examples = R"(
 Examples:
   volvox sweep remod3d/snake --vary amplitude=0.1:0.5:5 --seeds 10
@@ -255,32 +245,6 @@ void add_run(CLI::App& app, Arguments& a) {
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
   run->add_flag("--quiet", a.run.quiet, "no progress, no table; warnings are still printed");
-}
-
-void add_reproduce(CLI::App& app, Arguments& a) {
-  CLI::App* reproduce = app.add_subcommand(
-      "reproduce", "run what the five papers claim with several seeds, and judge it: one page, one table");
-  reproduce->footer(reproduce_examples);
-  reproduce->add_option("what", a.reproduce.what,
-                        "papers (004), places (\"figure 6\", \"004/figure 6\") or experiments; default: all");
-  auto* quick = reproduce->add_flag("--quick", a.reproduce.quick,
-                                    "3 seeds of each claim (the default): some minutes on two cores");
-  reproduce->add_flag("--full", a.reproduce.full, "20 seeds of each claim with chance in it")->excludes(quick);
-  reproduce->add_option("--seeds", a.reproduce.seeds, "as many instead")
-      ->type_name("N")
-      ->check(whole_number(1, 10'000));
-  reproduce->add_option("--seed", a.reproduce.seed, "the first seed; the others count up from it")
-      ->capture_default_str()
-      ->type_name("N");
-  reproduce->add_option("--jobs", a.reproduce.jobs, "runs at the same time (default: the hardware threads)")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  reproduce
-      ->add_option("--out", a.reproduce.out,
-                   "folder for the results (default: runs/reproduce/001, ...); what was begun there continues")
-      ->type_name("DIR");
-  reproduce->add_flag("--json", a.reproduce.json, "print one JSON object on standard output and nothing else there");
-  reproduce->add_flag("--quiet", a.reproduce.quiet, "no progress, no table");
 }
 
 void add_sweep(CLI::App& app, Arguments& a) {
@@ -519,7 +483,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   Arguments a;
   add_run(app, a);
   add_sweep(app, a);
-  add_reproduce(app, a);
+  add_reproduce(app, a.reproduce);
   add_picture(app, a);
   add_scan(app, a.scan);
   add_others(app, a);

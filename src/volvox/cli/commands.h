@@ -81,6 +81,7 @@ struct ReproduceArguments {
   std::optional<std::string> out;
   bool json = false, quiet = false;
 };
+void add_reproduce(CLI::App& app, ReproduceArguments& arguments);
 int reproduce_command(const ReproduceArguments& arguments, const sim::Library& library, Log& log);
 
 struct PictureArguments {

@@ -186,7 +186,7 @@ Result<std::shared_ptr<const DistanceField>> make_field(std::span<const SolidPar
   double samples = 1;
   for (int k = 0; k < 3; ++k) {
     field->low[k] = std::max(field->low[k], low[k]), field->high[k] = std::min(field->high[k], high[k]);
-    if (!(field->low[k] < field->high[k])) return Error("a solid has no points where particles may be", "leave it out");
+    if (!(field->low[k] < field->high[k])) return std::shared_ptr<const DistanceField>();
     samples *= (field->high[k] - field->low[k] + 2 * margin) / cell + 2;
   }
   if (!(samples <= most_samples))

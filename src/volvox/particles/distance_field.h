@@ -36,6 +36,7 @@ struct SolidPart {
 
 // Samples `cell` apart and to `margin` beyond the solid. Within the box from `low` to `high` only, where a large mesh
 // is needed in one place. Error: it would have too many samples, or there is nothing to sample.
+// Null: no point of it lies between `low` and `high`.
 Result<std::shared_ptr<const DistanceField>> make_field(std::span<const SolidPart> parts, double cell, double margin,
                                                         const Vec3& low = {-1e9, -1e9, -1e9},
                                                         const Vec3& high = {1e9, 1e9, 1e9});

@@ -98,9 +98,11 @@ void MatterCloud::cloud_values(std::size_t, std::vector<float>& out) const {
   out.assign(std::size_t{matter_.fluids()} + matter_.solids(), NAN);
   const auto speed = [](const Point& v) { return to_float(length(Vec3{v.x, v.y, v.z})); };
   for (std::size_t i = 0; i < world.fluid_ids().size(); ++i)
-    out[world.fluid_ids()[i]] = speed(world.fluid_velocities()[i]);
+    if (const std::uint32_t id = world.fluid_ids()[i]; id < matter_.fluids())
+      out[id] = speed(world.fluid_velocities()[i]);
   for (std::size_t i = 0; i < world.solid_ids().size(); ++i)
-    out[matter_.fluids() + world.solid_ids()[i]] = speed(world.solid_velocities()[i]);
+    if (const std::uint32_t id = world.solid_ids()[i]; id < matter_.solids())
+      out[matter_.fluids() + id] = speed(world.solid_velocities()[i]);
 }
 
 }  // namespace volvox::sim

@@ -5,6 +5,7 @@
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/model/matter.h"
 #include "volvox/sim/guarded.h"
 #include "volvox/sim/snapshot_seal.h"
 
@@ -196,6 +197,13 @@ std::uint64_t Simulation::fingerprint() const {
   const auto number = [&](double x) { hasher.add(&x, sizeof x); };
   number(settings_.max_substep);
   for (int k = 0; k < 3; ++k) number(world_->model().gravity[k]);
+  if (const auto& matter = world_->model().matter) {
+    if (matter->fluid) number(matter->fluid->spacing), number(matter->fluid->density);
+    for (const model::Debris& debris : matter->debris) number(debris.largest()), number(debris.density);
+    for (const model::Cloth& cloth : matter->cloths) hasher.add(cloth.columns), hasher.add(cloth.rows);
+    for (int k = 0; k < 3; ++k) number(matter->low[k]), number(matter->high[k]);
+    number(matter->max_substep);
+  }
   for (world::PlacementIndex p = 0; p < world_->placements(); ++p) {
     const model::Placement& placement = world_->model().placements[p];
     const model::ModuleModel& module = *placement.model;

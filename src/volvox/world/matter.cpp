@@ -148,6 +148,7 @@ Result<std::vector<Vec3>> Matter::fill(const model::Volume& volume, double pitch
     if (!part.ok()) return at(volume.line, part.error());
     auto field = particles::make_field(std::span(&*part, 1), 0.5 * pitch, pitch);
     if (!field.ok()) return at(volume.line, field.error());
+    if (*field == nullptr) return at(volume.line, "the mesh has no volume", "give one that has");
     inside.kind = particles::ShapeKind::field;
     inside.field = *field;
     low = (*field)->low, high = (*field)->high;
@@ -268,6 +269,7 @@ Result<void> Matter::add_cloths() {
 }
 
 Result<void> Matter::add_sources(const World& world) {
+  std::uint64_t emitted = 0;  // at most, by all
   const auto add = [&](const model::Emitter& emitter, int debris, double pitch) -> Result<void> {
     Source source{&emitter, debris, pitch};
     if (!(emitter.radius / pitch <= widest_opening))
@@ -287,6 +289,8 @@ Result<void> Matter::add_sources(const World& world) {
                         world.body_name(world.body(body.link)), p.x, p.y, p.z),
             fmt::format("keep it half a particle ({:.3g} m) away from it, or make its radius smaller", pitch / 2));
       }
+    emitted += emitter.most;
+    if (auto room = particles::check_memory(emitted, 800); !room.ok()) return at(emitter.line, room.error());
     sources_.push_back(std::move(source));
     return {};
   };

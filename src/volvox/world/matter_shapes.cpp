@@ -131,6 +131,7 @@ Result<std::vector<ShapeDesc>> MatterShapes::of(const model::Link& link, const V
   } else {
     auto field = field_of(*link.geometry, low, high);
     if (!field.ok()) return field.error();
+    if (*field == nullptr) return shapes;  // it lies where no particles may be
     body.kind = ShapeKind::field;
     body.field = std::move(*field);
   }

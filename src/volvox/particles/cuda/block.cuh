@@ -22,7 +22,7 @@ struct Lane {
 };
 __device__ inline Lane lane_of_thread() {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-const unsigned shift = threadIdx.x % 32 / lanes * lanes;
+  const unsigned shift = threadIdx.x % 32 / lanes * lanes;
   return {thread / lanes, thread % lanes, shift, 0xffu << shift};
 }
 
@@ -53,7 +53,7 @@ __device__ inline BlockBox box_of_block(const Point& p, bool active) {
 // Adds what the particles of a block give a shape, in their order, as one thread of the processor does. All threads of
 // the block call it; `gives`: this one has something.
 __device__ inline void give_in_order(ShapePart& part, const ShapeView& shape, const Vector& point, const Vector& got,
-                              bool gives) {
+                                     bool gives) {
   __shared__ double given[6][block + 1];  // the six threads that sum read other banks
   __shared__ unsigned warps[block / 32];
   const unsigned givers = __ballot_sync(~0u, gives);

@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(threads, 8) find_multipliers(FluidView f, Subs
   f.seen[l.particle] = {p.x, p.y, p.z, multiplier_of(f.numbers, d)};
 }
 
-__global__ void __launch_bounds__(threads) densities_now(FluidView f, SubstepView s, const Point* solids,
-                                                         const Point* radii, float* out) {
+__global__ void __launch_bounds__(threads)
+    densities_now(FluidView f, SubstepView s, const Point* solids, const Point* radii, float* out) {
   const Lane l = lane_of_thread();
   if (l.particle >= f.control->count[fluid_set]) return;
   const Density d = density_at(f, s, f.position, solids, radii, l);
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(threads) diffuse_lanes(FluidView f, float visc
 #pragma unroll 4
   for (std::uint32_t k = l.lane; k < count; k += lanes) {
     const Point o = f.position[list[k]], u = f.velocity[list[k]];
-    add_neighbour<float>(f.numbers, viscous, cohesion, o.x - p.x, o.y - p.y, o.z - p.z, u.x - v.x, u.y - v.y,
-                         u.z - v.z, sums);
+    add_neighbour<float>(f.numbers, viscous, cohesion, o.x - p.x, o.y - p.y, o.z - p.z, u.x - v.x, u.y - v.y, u.z - v.z,
+                         sums);
   }
   const float x = sum_lanes(l.group, sums.x), y = sum_lanes(l.group, sums.y), z = sum_lanes(l.group, sums.z);
   if (l.lane == 0) f.scratch[l.particle] = {v.x + x, v.y + y, v.z + z, 0};
@@ -142,7 +142,8 @@ __global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then
   if (f.has_solids && active && seen.w > 0) {
     for (std::uint32_t k = 0; k < f.solids.count[i]; ++k) {
       const std::uint32_t j = f.solids.entry[std::size_t{i} * f.solids.stride + k];
-      moved = moved + covered_by_sphere(xyz(seen) - xyz(f.solid_at[j]), f.solid_move[j].w, n.support).gradient * -seen.w;
+      moved =
+          moved + covered_by_sphere(xyz(seen) - xyz(f.solid_at[j]), f.solid_move[j].w, n.support).gradient * -seen.w;
     }
   }
   if (s.shape_count > 0) {
@@ -183,8 +184,9 @@ __global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then
 
 // Tiles of parts come to shared memory, and six threads add them in their order.
 constexpr unsigned tile = 512;
-__global__ void __launch_bounds__(threads) sum_blocks(const ShapePart* parts, ShapePart* sums, std::uint32_t most_blocks,
-                                                      std::uint32_t shapes, const Control* control) {
+__global__ void __launch_bounds__(threads)
+    sum_blocks(const ShapePart* parts, ShapePart* sums, std::uint32_t most_blocks, std::uint32_t shapes,
+               const Control* control) {
   constexpr unsigned numbers = sizeof(ShapePart) / sizeof(double);
   __shared__ double some[numbers][tile + 1];
   const std::uint32_t substep = blockIdx.x, shape = blockIdx.y;
@@ -196,7 +198,8 @@ __global__ void __launch_bounds__(threads) sum_blocks(const ShapePart* parts, Sh
     double any = 0;
     for (std::uint32_t k = threadIdx.x; k < tile * numbers; k += threads) {
       const std::uint32_t part = k / numbers, number = k % numbers;
-      const double value = part < count ? reinterpret_cast<const double*>(from + std::size_t{first + part} * shapes)[number] : 0;
+      const double value =
+          part < count ? reinterpret_cast<const double*>(from + std::size_t{first + part} * shapes)[number] : 0;
       some[number][part] = value;
       any = value != 0 ? 1 : any;
     }

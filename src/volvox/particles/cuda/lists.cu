@@ -114,7 +114,9 @@ __device__ Cells cells_over(const ListSettings& s, const Control& control) {
   }
   const std::uint32_t fluids = control.count[fluid_set] - control.leaving[fluid_set],
                       solids = control.count[solid_set] - control.leaving[solid_set];
-  const auto vector = [](const std::int32_t(&v)[3]) { return Vector{unordered(v[0]), unordered(v[1]), unordered(v[2])}; };
+  const auto vector = [](const std::int32_t(&v)[3]) {
+    return Vector{unordered(v[0]), unordered(v[1]), unordered(v[2])};
+  };
   const float skin = largest_skin(s.skins, vector(control.slow), vector(control.fast), drift_now(control));
   const double size = size_of_cells(fluids > 0, solids > 0, s.support + s.fluid_skin, s.largest_radius, skin);
   return Cells::over(low, high, size, std::size_t{fluids} + solids);
@@ -344,7 +346,8 @@ void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t 
     check(cub::DeviceScan::ExclusiveSum(all.scan, bytes, p.count_of_cell, p.first, static_cast<int>(all.cells), stream),
           "sums over cells");
     place<<<blocks(p), threads, 0, stream>>>(p, control);
-    if (p.set == fluid_set) sort_cells<fluid_set><<<blocks(p), threads, 0, stream>>>(p, all.solid, settings.skins, control);
+    if (p.set == fluid_set)
+      sort_cells<fluid_set><<<blocks(p), threads, 0, stream>>>(p, all.solid, settings.skins, control);
     else sort_cells<solid_set><<<blocks(p), threads, 0, stream>>>(p, all.solid, settings.skins, control);
   });
   const Points &fluid = all.set[fluid_set], &solid = all.set[solid_set];
@@ -354,7 +357,8 @@ void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t 
   if (fluid.room > 0)
     find_lists<true><<<wide(fluid), threads, 0, stream>>>(
         fluid, fluid,
-        {fluid.sorted_position, fluid.sorted_position, water, water, settings.fluid_skin, all.fluid_of_fluid, 0}, control);
+        {fluid.sorted_position, fluid.sorted_position, water, water, settings.fluid_skin, all.fluid_of_fluid, 0},
+        control);
   if (solid.room > 0) {
     find_lists<true><<<wide(solid), threads, 0, stream>>>(
         solid, solid, {all.solid.sought, all.solid.sought, 0, 0, 0, all.solid_of_solid, 1}, control);
@@ -364,9 +368,11 @@ void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t 
   if (fluid.room > 0 && solid.room > 0) {
     seek_radius<<<blocks(solid), threads, 0, stream>>>(solid, all.solid, control);
     find_lists<false><<<wide(fluid), threads, 0, stream>>>(
-        fluid, solid, {fluid.sorted_position, all.solid.sought, water, 0, settings.wet, all.solid_of_fluid, 2}, control);
+        fluid, solid, {fluid.sorted_position, all.solid.sought, water, 0, settings.wet, all.solid_of_fluid, 2},
+        control);
     find_lists<false><<<wide(solid), threads, 0, stream>>>(
-        solid, fluid, {all.solid.sought, fluid.sorted_position, 0, water, settings.wet, all.fluid_of_solid, 3}, control);
+        solid, fluid, {all.solid.sought, fluid.sorted_position, 0, water, settings.wet, all.fluid_of_solid, 3},
+        control);
   }
   check(cudaGetLastError(), "lists");
 }
@@ -379,8 +385,8 @@ void keep_touches(const AllPoints& all, cudaStream_t stream) {
   note_kept<<<1, 1, 0, stream>>>(all.control, 1);
 }
 
-void find_strays(const AllPoints& all, int substep, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,
-                 cudaStream_t stream) {
+void find_strays(const AllPoints& all, int substep, int substeps_a_list, double dt,
+                 cudaGraphConditionalHandle condition, cudaStream_t stream) {
   const Points& solid = all.set[solid_set];
   look_for_strays<<<blocks_for(solid.room, threads), threads, 0, stream>>>(solid, all.solid, all.control, substep, dt);
   decide<<<1, 1, 0, stream>>>(all.control, substep, substeps_a_list, condition);

@@ -13,16 +13,16 @@ enum Set { fluid_set, solid_set };
 
 // What kernels tell each other and the host; in the memory of the GPU.
 struct Control {
-  std::uint32_t count[2] = {};    // by set
-  std::uint32_t leaving[2] = {};  // while the tick begins
+  std::uint32_t count[2] = {};             // by set
+  std::uint32_t leaving[2] = {};           // while the tick begins
   std::int32_t low[3] = {}, high[3] = {};  // of all points, as integers that are ordered as the floats are
   Cells cells;
-  unsigned long long drift_units[3] = {};    // of solids
+  unsigned long long drift_units[3] = {};   // of solids
   std::int32_t slow[3] = {}, fast[3] = {};  // bounds of their velocities, as integers
-  Vector drift;                            // m/s
-  std::int32_t listed = 0;                 // the substep in which lists were made
+  Vector drift;                             // m/s
+  std::int32_t listed = 0;                  // the substep in which lists were made
   std::uint32_t strayed = 0;
-  std::uint32_t touches_kept = 0;  // by ids: those of the lists, if there are any, are older
+  std::uint32_t touches_kept = 0;                        // by ids: those of the lists, if there are any, are older
   std::uint32_t longest_list[4] = {}, most_touches = 0;  // more than there is room for
   std::uint32_t not_finite = 0, torn = 0;
   unsigned long long drained = 0, lists_made = 0;
@@ -51,10 +51,10 @@ struct SolidPoints {
   Point *spin, *sorted_spin;
   std::uint8_t *grain, *sorted_grain;
   std::array<ShapeTouch, shape_touches>*on_shapes, *sorted_on_shapes;
-  Point* sought;             // sorted: w is the reach
-  float* skin;               // sorted
-  std::uint32_t* from;       // sorted: the place before
-  std::uint32_t* index;      // by id
+  Point* sought;         // sorted: w is the reach
+  float* skin;           // sorted
+  std::uint32_t* from;   // sorted: the place before
+  std::uint32_t* index;  // by id
   // Touches by ids, in the order before the sorting, `touch_room` each.
   std::uint32_t *touch_count, *touch_id;
   Vector* touch_shift;

@@ -10,7 +10,8 @@ using namespace cuda;
 void DeviceWorld::SetMemory::reserve(std::size_t count, std::size_t cells) {
   room = count;
   if (count == 0) return;
-  for (Buffer<Point>* array : {&position, &velocity, &sorted_position, &sorted_velocity, &at, &move}) array->reserve(count);
+  for (Buffer<Point>* array : {&position, &velocity, &sorted_position, &sorted_velocity, &at, &move})
+    array->reserve(count);
   for (Buffer<std::uint32_t>* array : {&id, &sorted_id, &cell, &slot, &unsorted, &sorted_cell}) array->reserve(count);
   count_of_cell.reserve(cells);
   first.reserve(cells);
@@ -75,21 +76,11 @@ AllPoints DeviceWorld::points() const {
   AllPoints all{};
   all.set[fluid_set] = fluid_.view(fluid_set);
   all.set[solid_set] = solid_.view(solid_set);
-  all.solid = {spin_.get(),
-               sorted_spin_.get(),
-               grain_.get(),
-               sorted_grain_.get(),
-               on_shapes_.get(),
-               sorted_on_shapes_.get(),
-               sought_.get(),
-               skin_.get(),
-               from_.get(),
-               index_.get(),
-               touch_count_.get(),
-               touch_id_.get(),
-               touch_shift_.get(),
-               touch_room_,
-               shift_.get(),
+  all.solid = {spin_.get(),         sorted_spin_.get(), grain_.get(),
+               sorted_grain_.get(), on_shapes_.get(),   sorted_on_shapes_.get(),
+               sought_.get(),       skin_.get(),        from_.get(),
+               index_.get(),        touch_count_.get(), touch_id_.get(),
+               touch_shift_.get(),  touch_room_,        shift_.get(),
                shifted_.get()};
   all.fluid_of_fluid = lists_[0].view();
   all.solid_of_solid = lists_[1].view();
@@ -117,37 +108,26 @@ FluidView DeviceWorld::fluid_view() const {
 }
 
 SolidView DeviceWorld::solid_view() const {
-  return {solid_.position.get(),
-          solid_.velocity.get(),
-          spin_.get(),
-          solid_.at.get(),
-          solid_.move.get(),
-          push_.get(),
-          turn_.get(),
-          other_spin_.get(),
-          grain_.get(),
-          on_shapes_.get(),
-          lists_[1].view(),
-          lists_[3].view(),
-          shift_.get(),
-          shifted_.get(),
-          fluid_.room > 0,
-          settings_.numbers,
-          seen_.get(),
-          settings_.air_drag,
-          settings_.rolling,
-          control_.get()};
+  return {solid_.position.get(), solid_.velocity.get(), spin_.get(),        solid_.at.get(),   solid_.move.get(),
+          push_.get(),           turn_.get(),           other_spin_.get(),  grain_.get(),      on_shapes_.get(),
+          lists_[1].view(),      lists_[3].view(),      shift_.get(),       shifted_.get(),    fluid_.room > 0,
+          settings_.numbers,     seen_.get(),           settings_.air_drag, settings_.rolling, control_.get()};
 }
 
 ThreadView DeviceWorld::thread_view() const {
-  return {threads_.get(), groups_.empty() ? 0 : groups_.back(), thread_points_.get(), rest_.get(),
-          solving_.get(), index_.get(),                         solid_.at.get(),      solid_.move.get(),
+  return {threads_.get(),       groups_.empty() ? 0 : groups_.back(),
+          thread_points_.get(), rest_.get(),
+          solving_.get(),       index_.get(),
+          solid_.at.get(),      solid_.move.get(),
           control_.get()};
 }
 
 SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, float dt) const {
   const auto g = [&](int axis) { return static_cast<float>(settings_.gravity[axis]) * dt; };
-  return {shapes_.get() + at * shapes, static_cast<std::uint32_t>(shapes), parts_.get() + at * blocks_ * shapes, dt,
+  return {shapes_.get() + at * shapes,
+          static_cast<std::uint32_t>(shapes),
+          parts_.get() + at * blocks_ * shapes,
+          dt,
           {g(0), g(1), g(2)}};
 }
 
@@ -204,7 +184,8 @@ void DeviceWorld::load_solids(const DeviceState& state) {
   rests_ = state.rests;
   groups_.clear();
   for (std::size_t b = 0; b < state.thread_blocks; ++b)
-    if (b == 0 || state.threads[b].group != state.threads[b - 1].group) groups_.push_back(static_cast<std::uint32_t>(b));
+    if (b == 0 || state.threads[b].group != state.threads[b - 1].group)
+      groups_.push_back(static_cast<std::uint32_t>(b));
   if (state.thread_blocks > 0) groups_.push_back(static_cast<std::uint32_t>(state.thread_blocks));
 }
 

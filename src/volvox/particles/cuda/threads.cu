@@ -27,7 +27,8 @@ __device__ void shift(const ThreadView& t, const Knot& k, float x, float y, floa
 }
 
 __global__ void pull(ThreadView t, std::uint32_t first, std::uint32_t last, float dt) {
-  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, number = first + thread / lanes, lane = thread % lanes;
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, number = first + thread / lanes,
+                      lane = thread % lanes;
   if (number >= last || t.control->count[solid_set] == 0) return;
   const DeviceThreads b = t.blocks[number];
   const std::uint32_t* points = t.points + b.first_point + lane;

@@ -99,8 +99,9 @@ void DeviceWorld::launch(const DeviceSubsteps& s) {
   const auto shapes = static_cast<std::uint32_t>(s.shape_count);
   const std::size_t views = std::size_t{substeps} * shapes;
   if (views > 0) {
-    check(cudaMemcpyAsync(shapes_.get(), shapes_here_.get(), views * sizeof(ShapeView), cudaMemcpyHostToDevice, stream_),
-          "shapes");
+    check(
+        cudaMemcpyAsync(shapes_.get(), shapes_here_.get(), views * sizeof(ShapeView), cudaMemcpyHostToDevice, stream_),
+        "shapes");
     check(cudaMemsetAsync(parts_.get(), 0, views * blocks_ * sizeof(ShapePart), stream_), "shapes");
   }
   for (int substep = s.first; substep < s.last; ++substep) {
