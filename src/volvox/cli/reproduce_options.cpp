@@ -25,12 +25,10 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
   reproduce->footer(reproduce_examples);
   reproduce->add_option("what", arguments.what,
                         "papers (004), places (\"figure 6\", \"004/figure 6\") or experiments; default: all");
-  auto* quick = reproduce->add_flag("--quick", arguments.quick,
-                                    "3 seeds of each claim (the default): some minutes on two cores");
+  auto* quick =
+      reproduce->add_flag("--quick", arguments.quick, "3 seeds of each claim (the default): some minutes on two cores");
   reproduce->add_flag("--full", arguments.full, "20 seeds of each claim with chance in it")->excludes(quick);
-  reproduce->add_option("--seeds", arguments.seeds, "as many instead")
-      ->type_name("N")
-      ->check(whole_number(1, 10'000));
+  reproduce->add_option("--seeds", arguments.seeds, "as many instead")->type_name("N")->check(whole_number(1, 10'000));
   reproduce->add_option("--seed", arguments.seed, "the first seed; the others count up from it")
       ->capture_default_str()
       ->type_name("N");
