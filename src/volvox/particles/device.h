@@ -17,7 +17,7 @@ class Device {
   // NVIDIA's. Errors: the library was not built or is of another version. Whether there is a GPU turns out when a world
   // uses it. VOLVOX_CUDA_LIBRARY names another file.
   static Result<std::shared_ptr<const Device>> cuda();
-  // "cpu" (null), "cuda", or "auto": null, until a GPU has the bits of the processor in everything.
+  // "cpu" (null), "cuda", or "auto": null, until a GPU can do all that worlds need.
   static Result<std::shared_ptr<const Device>> by_name(const std::string& name);
 
   const DeviceApi& api() const { return *api_; }
