@@ -85,7 +85,9 @@ TEST(Shapes, RefusesSolidsThatCannotBeSampled) {
   const ShapeDesc wall{.kind = ShapeKind::field, .field = *part};
   EXPECT_NEAR(at(wall, {10.03, 0, 0}).distance, 0.03, 1e-4);
   EXPECT_NEAR(at(wall, {9.9, 0.1, 0}).distance, -0.1, 1e-4);
-  EXPECT_FALSE(make_field(parts, 0.01, 0.05, {20, 20, 20}, {30, 30, 30}).ok());
+  const auto beyond = make_field(parts, 0.01, 0.05, {20, 20, 20}, {30, 30, 30});
+  ASSERT_TRUE(beyond.ok());
+  EXPECT_EQ(*beyond, nullptr);  // nothing of it is there
 }
 
 TEST(Shapes, TerrainsHaveTheDistanceToTheirTriangles) {
