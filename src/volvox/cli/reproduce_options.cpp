@@ -30,6 +30,7 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
   reproduce->add_flag("--full", arguments.full, "20 seeds of each claim with chance in it")->excludes(quick);
   reproduce->add_option("--seeds", arguments.seeds, "as many instead")->type_name("N")->check(whole_number(1, 10'000));
   reproduce->add_option("--seed", arguments.seed, "the first seed; the others count up from it")
+      ->check(whole_number(0, 1'000'000'000'000))
       ->capture_default_str()
       ->type_name("N");
   reproduce->add_option("--jobs", arguments.jobs, "runs at the same time (default: the hardware threads)")

@@ -16,6 +16,7 @@ constexpr int widest_opening = 500;  // particles from the middle of an emitter
 
 using particles::Point;
 using particles::ShapeDesc;
+using particles::ShapeView;
 
 Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
 Point narrow_point(const Vec3& p) { return {to_float(p.x), to_float(p.y), to_float(p.z), 0}; }
@@ -279,6 +280,14 @@ Result<void> Matter::add_sources(const World& world) {
     for (int y = -wide; y <= wide; ++y)
       for (int z = -wide; z <= wide; ++z)
         if (length(y * pitch, z * pitch) <= emitter.radius) source.opening.push_back({0, y * pitch, z * pitch});
+    for (const Vec3& point : source.opening) {
+      const Vec3 p = emitter.pose * point;
+      for (int axis = 0; axis < 3; ++axis)
+        if (!(p[axis] >= description_->low[axis] && p[axis] <= description_->high[axis]))
+          return at(emitter.line,
+                    fmt::format("the emitter reaches out of the world at ({:.4g}, {:.4g}, {:.4g}) m", p.x, p.y, p.z),
+                    "move it inwards, or widen the bounds of <volvox:particles>");
+    }
     for (const Body& body : bodies_)
       for (const Vec3& point : source.opening) {
         const Vec3 p = emitter.pose * point;
@@ -318,19 +327,42 @@ std::uint64_t Matter::emitted() const {
   return sum;
 }
 
-// The layers that have left the opening by now, each as far from it as it has come. Where grains are already, none is
-// made: they would be thrown apart.
+// Whether a particle could have come straight from the opening to `ahead` of it: no body and no edge of the world is in
+// its way.
+bool Matter::is_free(const Source& source, const Vec3& point, double ahead, std::span<const ShapeView> near) const {
+  const int steps = truncated(std::ceil(2 * ahead / source.pitch)) + 1;
+  for (int k = 0; k <= steps; ++k) {
+    const Vec3 p = source.emitter->pose * (point + Vec3{ahead * k / steps, 0, 0});
+    for (int axis = 0; axis < 3; ++axis)
+      if (!(p[axis] >= description_->low[axis] && p[axis] <= description_->high[axis])) return false;
+    for (const ShapeView& shape : near)
+      if (distance_to(shape, xyz(narrow_point(p))).distance <= 0.45 * source.pitch) return false;
+  }
+  return true;
+}
+
+// The layers that have left the opening by now, each as far from it as it has come. What would be in a body, beyond one
+// or outside the world is not made; nor is a grain where one is already: they would be thrown apart.
 Result<void> Matter::emit(Source& source, double time) {
   const model::Emitter& emitter = *source.emitter;
   const double every = source.pitch / emitter.speed;
   std::vector<Vec3> places;
+  std::vector<ShapeView> near;
+  const double reach =
+      emitter.radius + emitter.speed * (time - (emitter.start + real(source.layers) * every)) + source.pitch;
+  if (reach > 0)
+    for (const Body& body : bodies_) {
+      const ShapeView shape = view_of(particles_->shape(body.shape));
+      if (least_distance(shape, xyz(narrow_point(emitter.pose.position))) < reach) near.push_back(shape);
+    }
   while (source.made + places.size() < emitter.most) {
     const double left = emitter.start + real(source.layers) * every;
     if (left > time || left > emitter.stop) break;
     ++source.layers;
     const double ahead = emitter.speed * (time - left);
     for (const Vec3& point : source.opening)
-      if (source.made + places.size() < emitter.most) places.push_back(emitter.pose * (point + Vec3{ahead, 0, 0}));
+      if (source.made + places.size() < emitter.most && is_free(source, point, ahead, near))
+        places.push_back(emitter.pose * (point + Vec3{ahead, 0, 0}));
   }
   if (places.empty()) return {};
   const Vec3 velocity = emitter.pose.rotation * Vec3{emitter.speed, 0, 0};

@@ -84,6 +84,7 @@ class Matter {
   Result<void> add_cloths();
   Result<void> add_sources(const World& world);
   Result<std::vector<Vec3>> fill(const model::Volume& volume, double pitch, double clear) const;
+  bool is_free(const Source& source, const Vec3& point, double ahead, std::span<const particles::ShapeView> near) const;
   Result<void> emit(Source& source, double time);
   Diagnostic at(int line, const std::string& what, const std::string& fix) const;
   Error at(int line, const Error& error) const;

@@ -243,6 +243,24 @@ TEST(Matter, OfATickThatFailedIsHashedWithoutFurtherLoops) {
   EXPECT_EQ(hashes[0], hashes[1]);
 }
 
+// A fast jet moves many particles' widths in a tick: nothing is made beyond a floor that is nearer than that.
+TEST(Matter, NothingIsEmittedBeyondABody) {
+  for (const double speed : {2.0, 8.0, 10.0}) {
+    WorldBuilder builder;
+    builder.add_obstacle(model::Box{{2, 2, 0.05}}, {{0, 0, -0.025}, {}}, 0, {}, {}, "floor");
+    model::Matter matter;
+    matter.fluid = model::Fluid{.spacing = 0.03};
+    model::Emitter tap;
+    tap.pose = {{0, 0, 0.1}, Quat::axis_angle({0, 1, 0}, pi / 2)};
+    tap.radius = 0.05, tap.speed = speed, tap.most = 60;
+    matter.fluid->emitters.push_back(tap);
+    Basin basin(builder, matter);
+    basin.run(0.3);
+    EXPECT_GT(basin.matter().emitted(), 20u) << speed;
+    for (const particles::Point& p : basin.matter().particles().fluid_positions()) EXPECT_GT(p.z, -0.02f) << speed;
+  }
+}
+
 // Everything stays in the basin: walls, terrain and floor hold water and stones.
 TEST(Matter, WallsAndTerrainHold) {
   WorldBuilder builder;
