@@ -51,8 +51,42 @@ class Reproduce(CommandTest):
         other = self.run_program("reproduce", "roles/arm", "--seeds", 3, "--out", "r", status=2)
         self.assertIn("holds another sweep: its seeds is 2", other.stderr)
 
+    def test_a_list_runs_nothing(self):
+        done = self.run_program("reproduce", "004", "--list")
+        self.assertIn("004/section 2.2: modules find by induction", done.stdout)
+        self.assertIn("    parts_found: at least 5\n    volvox run roles/arm --seed 1001\n", done.stdout)
+        self.assertIn("004/section 7: roles that control self-reconfiguration\n    missing:", done.stdout)
+        self.assertFalse(self.path("runs").exists())
+        rows = self.reproduce("004", "--list")["claims"]
+        self.assertEqual({(row["value"], row["verdict"]) for row in rows}, {(None, None)})
+        self.assertIn("004  section 2.2  modules find", self.run_program("info", "roles/arm").stdout)
+
+    def test_pictures_are_drawn_once_and_shown(self):
+        claim = {"place": "figure 1", "claim": "it crawls", "experiment": "remod3d/snake", "metric": "distance_m", "set": {"modules": 3},
+                 "duration": 1, "at_least": 0, "picture": {"at": 0.5, "strobe": 2, "camera": "left"}}
+        arguments = ["reproduce", "mine", "--seeds", 1, "--json", "--out", "r"]
+        environment = self.with_claims(claim, {**claim, "claim": "and stays whole", "metric": "organisms"})
+        self.run_program(*arguments, **environment)
+        pictures = list(self.path("r", "pictures").glob("*.jpg"))
+        page = self.path("r", "index.html").read_text()
+        if not pictures:  # a machine that draws none says so
+            self.skipTest("no pictures can be drawn here")
+        self.assertEqual((len(pictures), page.count("data:image/jpeg")), (1, 1))
+        before = pictures[0].stat().st_mtime_ns
+        self.run_program(*arguments, **environment)
+        self.assertEqual(pictures[0].stat().st_mtime_ns, before)
+        # One that cannot be drawn costs the page nothing else.
+        environment = self.with_claims({**claim, "picture": {"at": 99}})
+        late = self.run_program("reproduce", "mine", "--seeds", 1, "--out", "late", **environment)
+        self.assertIn("there is no picture of mine figure 1", late.stderr)
+        self.assertIn("it crawls", self.path("late", "index.html").read_text())
+        environment = self.with_claims({**claim, "picture": {"camera": "left"}})
+        bad = self.run_program("reproduce", "mine", status=2, **environment)
+        self.assertIn("picture is an object such as", bad.stderr)
+
     def test_an_unknown_place_lists_what_there_is(self):
         done = self.run_program("reproduce", "figure 99", status=2)
+        self.assertIn("did you mean", self.run_program("reproduce", "roles/amr", status=2).stderr)
         self.assertIn("no paper claims anything at 'figure 99'", done.stderr)
         self.assertIn("004/figure 6", done.stderr)
 

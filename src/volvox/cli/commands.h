@@ -79,10 +79,11 @@ struct ReproduceArguments {
   std::uint64_t seed = 1001;
   int jobs = 0;  // 0: as many as there are hardware threads
   std::optional<std::string> out;
+  bool list = false, no_pictures = false;
   bool json = false, quiet = false;
 };
 void add_reproduce(CLI::App& app, ReproduceArguments& arguments);
-int reproduce_command(const ReproduceArguments& arguments, const sim::Library& library, Log& log);
+int reproduce_command(const ReproduceArguments& arguments, sim::Library& library, Log& log);
 
 struct PictureArguments {
   RunArguments run;

@@ -12,6 +12,7 @@
 #include "volvox/base/platform/paths.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/reproduce.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/meld/program.h"
 #include "volvox/model/file_names.h"
@@ -297,6 +298,18 @@ int info_robot(const std::string& name, const sim::Library& library) {
   return done;
 }
 
+// What the papers claim that this experiment measures.
+void print_claims(const std::string& experiment) {
+  const auto claims = all_claims();
+  if (!claims.ok()) return;  // a file of claims that is broken is the business of `volvox reproduce`
+  std::vector<std::vector<std::string>> rows = {{"paper", "place", "claim", "metric", "agrees if"}};
+  for (const report::Claim& claim : *claims)
+    if (claim.experiment == experiment)
+      rows.push_back({claim.paper, claim.place, claim.claim, claim.metric, rule_of(claim)});
+  if (rows.size() == 1) return;
+  fmt::print("{}  judge: volvox reproduce {}\n\n", report::text_table(rows), experiment);
+}
+
 int info_experiment(const sim::Located& located, const sim::Library& library) {
   const auto experiment = sim::make_experiment(located, library);
   const auto parameters = experiment->parameters(located.folder);
@@ -312,6 +325,7 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
     rows.push_back({p.name, p.value, range, p.description});
   }
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
+  print_claims(located.name);
   // A parameter without a default must be chosen by the user: there is no value to try.
   const std::string setting =
       parameters->empty() ? ""

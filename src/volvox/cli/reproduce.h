@@ -14,7 +14,10 @@ struct ReproducedClaim {
   report::Claim claim;
   std::vector<std::size_t> runs, than;  // in the plan, one a seed; than: those that they are compared with
   report::Judgement judgement;
-  std::string command;  // of its first seed
+  std::string command;            // of its first seed
+  std::filesystem::path picture;  // drawn for it; empty: none
+  std::filesystem::path
+      results;  // the folder of its first seed, with the figures that the experiment wrote; empty: none
 };
 
 struct Reproduction {
@@ -22,9 +25,18 @@ struct Reproduction {
   std::vector<ReproducedClaim> claims;  // by paper
   std::size_t seeds = 0;                // of each claim with chance in it
   std::uint64_t first_seed = 0;
+  bool judged = false;  // false: only planned, nothing was run
 
   std::size_t count(report::Verdict verdict) const;
 };
+
+// Every claim along the resource path (experiments/*/claims.json), by paper.
+Result<std::vector<report::Claim>> all_claims();
+
+// Draws the pictures of the claims into the folder, each in a process of its own; what is there already stays. A
+// picture that cannot be drawn is a warning.
+Result<void> draw_pictures(Reproduction& reproduction, const std::filesystem::path& folder, sim::Library& library,
+                           Log& log, bool quiet);
 
 // One page that stands alone.
 std::string reproduction_page(const Reproduction& reproduction);

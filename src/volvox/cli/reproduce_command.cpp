@@ -25,28 +25,6 @@ using report::Verdict;
 
 constexpr int quick_seeds = 3, full_seeds = 20;
 
-// Every claims.json under experiments/, along the resource path; of two of one paper the first counts.
-Result<std::vector<Claim>> all_claims() {
-  std::map<std::string, fs::path> files;  // by folder, so by paper
-  for (const fs::path& root : platform::resource_path()) {
-    std::error_code error;
-    for (fs::directory_iterator it(root / "experiments", error), end; !error && it != end; it.increment(error))
-      if (fs::exists(it->path() / "claims.json", error))
-        files.emplace(it->path().filename().string(), it->path() / "claims.json");
-  }
-  std::vector<Claim> claims;
-  for (const auto& [folder, file] : files) {
-    auto read = report::read_claims(file);
-    if (!read.ok()) return read.error();
-    claims.insert(claims.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
-  }
-  if (claims.empty())
-    return Error("there is no experiments/*/claims.json along the resource path",
-                 "add the folder of Volvox to VOLVOX_RESOURCE_PATH");
-  std::stable_sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) { return a.paper < b.paper; });
-  return claims;
-}
-
 // "Figure 6" is as good as figure6 or figure-6.
 std::string plain(const std::string& text) {
   std::string out;
@@ -66,12 +44,17 @@ Result<std::vector<Claim>> selected(std::vector<Claim> claims, const std::vector
   if (words.empty()) return claims;
   for (const std::string& word : words) {
     if (std::any_of(claims.begin(), claims.end(), [&](const Claim& c) { return is_meant(c, word); })) continue;
-    std::set<std::string> places;
-    for (const Claim& claim : claims) places.insert(claim.paper + "/" + claim.place);
+    std::set<std::string> places, names;
+    for (const Claim& claim : claims) {
+      places.insert(claim.paper + "/" + claim.place);
+      names.insert({claim.paper, claim.place, claim.experiment});
+    }
+    names.insert(places.begin(), places.end());
+    const std::string near = nearest_name(word, {names.begin(), names.end()});
     return Error(
         fmt::format("no paper claims anything at '{}'", word),
-        fmt::format("give a paper (004), a place (\"figure 6\", \"004/figure 6\") or an experiment; there are: {}",
-                    fmt::join(places, ", ")));
+        fmt::format("{}give a paper (004), a place (\"figure 6\", \"004/figure 6\") or an experiment; there are: {}",
+                    near.empty() ? "" : fmt::format("did you mean '{}'? Or ", near), fmt::join(places, ", ")));
   }
   std::erase_if(claims, [&](const Claim& claim) {
     return std::none_of(words.begin(), words.end(), [&](const std::string& word) { return is_meant(claim, word); });
@@ -126,7 +109,8 @@ Result<Reproduction> plan_of(std::vector<Claim> claims, std::size_t seeds, std::
   r.plan.experiment = "reproduce";
   Planner planner(r.plan, first_seed);
   for (Claim& claim : claims) {
-    ReproducedClaim row{std::move(claim), {}, {}, {}, {}};
+    ReproducedClaim row;
+    row.claim = std::move(claim);
     if (row.claim.missing.empty()) {
       if (auto located = sim::locate_experiment(row.claim.experiment, library); !located.ok()) return located.error();
       const std::size_t wanted = row.claim.chance ? seeds : 1;
@@ -171,6 +155,7 @@ double value_of(const SweepRun& run, const std::string& metric) {
 }
 
 void judge_all(Reproduction& r) {
+  r.judged = true;
   for (ReproducedClaim& row : r.claims) {
     std::vector<double> values;
     for (std::size_t k = 0; k < row.runs.size(); ++k) {
@@ -206,11 +191,25 @@ nlohmann::ordered_json to_json(const Reproduction& r, const fs::path& folder) {
                       {"high", part(&report::Median::high)},
                       {"seeds", row.judgement.seeds},
                       {"unit", row.claim.unit},
-                      {"verdict", name(row.judgement.verdict)},
+                      {"verdict", r.judged ? nlohmann::ordered_json(name(row.judgement.verdict)) : nullptr},
                       {"why", row.judgement.why},
                       {"command", row.command}});
   }
   return {{"folder", folder.string()}, {"seed", r.first_seed}, {"seeds", r.seeds}, {"claims", claims}};
+}
+
+// What `--list` prints: everything but the measured values.
+std::string list_of(const Reproduction& r) {
+  std::string text;
+  for (const ReproducedClaim& row : r.claims) {
+    const Claim& claim = row.claim;
+    const bool ran = claim.missing.empty();
+    text += fmt::format("{}/{}: {}\n    {}\n", claim.paper, claim.place, claim.claim,
+                        ran ? fmt::format("{}: {}", claim.metric, rule_of(claim)) : "missing: " + claim.missing);
+    if (ran) text += "    " + row.command + "\n";
+    if (claim.picture) text += "    " + picture_command_of(claim, r.first_seed) + "\n";
+  }
+  return printable(text);
 }
 
 std::string text_of(const Reproduction& r) {
@@ -228,7 +227,29 @@ std::string text_of(const Reproduction& r) {
 
 }  // namespace
 
-int reproduce_command(const ReproduceArguments& arguments, const sim::Library& library, Log& log) {
+// Every claims.json under experiments/, along the resource path; of two of one paper the first counts.
+Result<std::vector<Claim>> all_claims() {
+  std::map<std::string, fs::path> files;  // by folder, so by paper
+  for (const fs::path& root : platform::resource_path()) {
+    std::error_code error;
+    for (fs::directory_iterator it(root / "experiments", error), end; !error && it != end; it.increment(error))
+      if (fs::exists(it->path() / "claims.json", error))
+        files.emplace(it->path().filename().string(), it->path() / "claims.json");
+  }
+  std::vector<Claim> claims;
+  for (const auto& [folder, file] : files) {
+    auto read = report::read_claims(file);
+    if (!read.ok()) return read.error();
+    claims.insert(claims.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
+  }
+  if (claims.empty())
+    return Error("there is no experiments/*/claims.json along the resource path",
+                 "add the folder of Volvox to VOLVOX_RESOURCE_PATH");
+  std::stable_sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) { return a.paper < b.paper; });
+  return claims;
+}
+
+int reproduce_command(const ReproduceArguments& arguments, sim::Library& library, Log& log) {
   auto claims = all_claims();
   if (!claims.ok()) return complain(claims.error());
   claims = selected(std::move(*claims), arguments.what);
@@ -236,6 +257,10 @@ int reproduce_command(const ReproduceArguments& arguments, const sim::Library& l
   const int seeds = arguments.seeds.value_or(arguments.full ? full_seeds : quick_seeds);
   auto r = plan_of(std::move(*claims), narrow<std::size_t>(seeds), arguments.seed, library);
   if (!r.ok()) return complain(r.error());
+  if (arguments.list) {
+    fmt::print("{}", arguments.json ? to_json_text(to_json(*r, {}), 2) + "\n" : list_of(*r));
+    return done;
+  }
   const auto folder = arguments.out ? Result<fs::path>(fs::path(*arguments.out)) : make_next_run_folder("reproduce");
   if (!folder.ok()) return complain(folder.error());
   const auto kept = keep_folder(*folder, 2);
@@ -258,6 +283,11 @@ int reproduce_command(const ReproduceArguments& arguments, const sim::Library& l
     return run_failed;
   }
   judge_all(*r);
+  for (ReproducedClaim& row : r->claims)
+    if (!row.runs.empty()) row.results = parent / r->plan.runs[row.runs.front()].folder;
+  if (!arguments.no_pictures)
+    if (auto drawn = draw_pictures(*r, *folder / "pictures", library, log, quiet); !drawn.ok())
+      return complain(drawn.error()), run_failed;
   const auto page = write_file(*folder / "index.html", reproduction_page(*r));
   const auto table = write_file(*folder / "claims.csv", reproduction_csv(*r));
   if (!page.ok() || !table.ok()) return complain(!page.ok() ? page.error() : table.error()), run_failed;

@@ -12,9 +12,10 @@ Examples:
   volvox reproduce                             # all papers, 3 seeds
   volvox reproduce 004 --full                  # role-based control, 20 seeds
   volvox reproduce "figure 7" arenas/rangefinder --seeds 10 --out figure7
+  volvox reproduce --list                      # the claims, and what each is measured by; nothing is run
   volvox reproduce --json --jobs 2
 
-Claims are read from experiments/*/claims.json. The folder gets index.html, claims.csv and runs/. A
+Claims are read from experiments/*/claims.json. The folder gets index.html, claims.csv, pictures/ and runs/. A
 command that was stopped goes on with the same --out. Status 1: a claim could not be measured.)";
 
 }  // namespace
@@ -40,6 +41,8 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
       ->add_option("--out", arguments.out,
                    "folder for the results (default: runs/reproduce/001, ...); what was begun there continues")
       ->type_name("DIR");
+  reproduce->add_flag("--list", arguments.list, "only list the claims, and the commands that measure them");
+  reproduce->add_flag("--no-pictures", arguments.no_pictures, "draw none: faster");
   reproduce->add_flag("--json", arguments.json, "print one JSON object on standard output and nothing else there");
   reproduce->add_flag("--quiet", arguments.quiet, "no progress, no table");
 }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <ctime>
-#include <limits>
 #include <map>
+#include <set>
 
 #include "volvox/base/csv.h"
 #include "volvox/base/index.h"
@@ -21,8 +23,14 @@ using report::Verdict;
 
 constexpr const char* style = R"(<style>
 body { max-width: 78rem; }
-td.place { white-space: nowrap; } td.strip { min-width: 15rem; } td.strip svg { width: 15rem; }
+td.place { white-space: nowrap; } td.place a { color: inherit; } td.strip { min-width: 15rem; } td.strip svg { width: 15rem; }
 code { font-size: .75rem; color: #5b6775; overflow-wrap: anywhere; }
+td figure.picture { margin: .5rem 0; } td img { max-width: 26rem; width: 100%; } summary { color: #5b6775; cursor: pointer; font-size: .85rem; }
+nav ul { list-style: none; padding: 0; } nav li { margin: .15rem 0; }
+@media (max-width: 60rem) {
+  table, tbody, tr, td { display: block; } th { display: none; } td { border: 0; padding: .1rem 0; }
+  tr { border-bottom: 1px solid #e3e8ee; padding: .6rem 0; } td.strip { min-width: 0; } td.place { font-weight: 600; }
+}
 .agrees { color: #00704f; } .better { color: #0072b2; } .differs { color: #b35900; } .missing { color: #777; }
 .agrees, .better, .differs, .missing { font-weight: 600; }
 .why { color: #5b6775; font-size: .85rem; }
@@ -39,12 +47,14 @@ std::string strip(const ReproducedClaim& row) {
   if (claim.at_least) all.push_back(*claim.at_least);
   if (claim.at_most) all.push_back(*claim.at_most);
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
-  const double from = *least, span = std::max(*most - *least, 1e-9 * std::max(1.0, std::fabs(*most)));
+  // Where all values are one, such as those of yes and no, it stands in the middle of a scale around it.
+  const double around = *most > *least ? 0 : std::max(1.0, 0.1 * std::fabs(*most));
+  const double from = *least - around, span = *most - *least + 2 * around;
   const auto x = [&](double value) { return edge + (width - 2 * edge) * std::clamp((value - from) / span, 0.0, 1.0); };
   report::Svg svg;
   const auto band = [&](double low, double high) { svg.rect(x(low), 3, x(high) - x(low), 20, "#dff0e9"); };
   if (claim.paper_value) band(paper - tolerance, paper + tolerance);
-  else band(claim.at_least.value_or(from), claim.at_most.value_or(from + span));
+  else band(std::max(from, claim.at_least.value_or(from)), std::min(from + span, claim.at_most.value_or(from + span)));
   svg.line(edge, middle, width - edge, middle, {report::color::grid, 1});
   if (claim.paper_value) svg.line(x(paper), 3, x(paper), 23, {report::color::ink, 1.5});
   if (const auto& median = row.judgement.median) {
@@ -56,20 +66,57 @@ std::string strip(const ReproducedClaim& row) {
   return svg.document(width, height, "seeds beside the paper", true);
 }
 
-std::string html_row(const ReproducedClaim& row) {
+std::string anchor(const report::Claim& claim) {
+  std::string out = "c" + claim.paper + "-";
+  for (const char c : claim.place) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+  return out;
+}
+
+// What there is to see: the picture, and the figures that the experiment wrote, the first time that a row has them.
+std::string seen(const ReproducedClaim& row, std::set<std::string>& shown) {
+  std::string out;
+  if (!row.picture.empty() && shown.insert(row.picture.string()).second)
+    out += report::html_picture(row.picture, row.claim.experiment + ", " + row.claim.place);
+  if (row.results.empty() || !shown.insert(row.results.string()).second) return out;
+  std::string figures;
+  for (const auto& file : report::pictures_in(row.results, 2 << 20))
+    figures += report::html_picture(file, file.filename().string());
+  if (!figures.empty()) out += fmt::format("<details><summary>figures of one run</summary>{}</details>", figures);
+  return out;
+}
+
+std::string html_row(const ReproducedClaim& row, bool first_of_place, std::set<std::string>& shown) {
   const report::Claim& claim = row.claim;
   const std::string verdict = name(row.judgement.verdict);
   const bool ran = claim.missing.empty();
   std::string why = row.judgement.why;
   if (!claim.explains.empty()) why += (why.empty() ? "" : ". ") + claim.explains;
   return fmt::format(
-      "<tr><td class=\"place\">{}</td><td>{}{}</td><td>{}</td><td>{}{}</td><td class=\"{}\">{}</td><td "
-      "class=\"strip\">{}</td></tr>\n",
-      xml_escaped(claim.place), xml_escaped(claim.claim),
-      ran ? fmt::format("<br><code>{}</code>", xml_escaped(row.command)) : "", xml_escaped(ran ? rule_of(claim) : ""),
-      xml_escaped(ran ? measured_text(row) : ""),
+      "<tr{}><td class=\"place\"><a href=\"#{}\">{}</a></td><td>{}{}{}</td><td>{}</td><td>{}{}</td><td "
+      "class=\"{}\">{}</td><td class=\"strip\">{}</td></tr>\n",
+      first_of_place ? fmt::format(" id=\"{}\"", anchor(claim)) : "", anchor(claim), xml_escaped(claim.place),
+      xml_escaped(claim.claim), ran ? fmt::format("<br><code>{}</code>", xml_escaped(row.command)) : "",
+      seen(row, shown), xml_escaped(ran ? rule_of(claim) : ""), xml_escaped(ran ? measured_text(row) : ""),
       why.empty() ? "" : fmt::format("{}<span class=\"why\">{}</span>", ran ? "<br>" : "", xml_escaped(why)), verdict,
       verdict, ran && !row.judgement.values.empty() ? strip(row) : "");
+}
+
+// A line for each paper, with how its claims came out.
+std::string contents(const Reproduction& r) {
+  std::string list;
+  for (auto row = r.claims.begin(); row != r.claims.end();) {
+    const auto end = std::find_if(row, r.claims.end(),
+                                  [&](const ReproducedClaim& other) { return other.claim.paper != row->claim.paper; });
+    std::map<std::string, int> counts;
+    for (auto it = row; it != end; ++it) ++counts[name(it->judgement.verdict)];
+    std::string how;
+    for (const auto& [verdict, count] : counts)
+      how += fmt::format("{}<span class=\"{}\">{} {}</span>", how.empty() ? "" : ", ", verdict, count, verdict);
+    list += fmt::format("<li><a href=\"#p{0}\">{0} {1}</a>: {2}</li>\n", xml_escaped(row->claim.paper),
+                        xml_escaped(row->claim.title), how);
+    row = end;
+  }
+  return "<nav><ul>\n" + list + "</ul></nav>\n";
 }
 
 std::string today() {
@@ -115,17 +162,19 @@ std::string reproduction_page(const Reproduction& r) {
       "bound. A claim <b>failed</b> if a seed measured nothing. In the plots: dots are seeds, the bar is the interval, "
       "the "
       "line is the paper's number, green is where a value agrees.</p>\n";
+  body += contents(r);
   std::string paper;
+  std::set<std::string> places, shown;
   for (const ReproducedClaim& row : r.claims) {
     if (row.claim.paper != paper) {
       if (!paper.empty()) body += "</table>\n";
       paper = row.claim.paper;
       body += fmt::format(
-          "<h2>{} {}</h2>\n<table><tr><th>place</th><th>the paper</th><th>agrees if</th><th>Volvox</th>"
+          "<h2 id=\"p{0}\">{0} {1}</h2>\n<table><tr><th>place</th><th>the paper</th><th>agrees if</th><th>Volvox</th>"
           "<th>verdict</th><th>seeds</th></tr>\n",
           xml_escaped(paper), xml_escaped(row.claim.title));
     }
-    body += html_row(row);
+    body += html_row(row, places.insert(anchor(row.claim)).second, shown);
   }
   if (!paper.empty()) body += "</table>\n";
   return report::html_page("What the papers claim, and what Volvox measures", body);

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr const char* known_keys[] = {"place",   "dt",        "than",   "claim",  "missing",     "experiment",
                                       "set",     "duration",  "metric", "unit",   "paper_value", "at_least",
-                                      "at_most", "tolerance", "better", "chance", "explains"};
+                                      "at_most", "tolerance", "better", "chance", "explains",    "picture"};
 
 // Reads one claim; the first mistake is kept.
 class ClaimReader {
@@ -47,6 +47,7 @@ class ClaimReader {
     if (better == "less") claim.better = Better::less;
     else if (better == "more") claim.better = Better::more;
     else if (!better.empty()) fail("better is \"less\" or \"more\"");
+    if (from_.contains("picture")) claim.picture = picture(from_["picture"]);
     check(claim);
     return claim;
   }
@@ -77,6 +78,19 @@ class ClaimReader {
         read[name] = value.is_string() ? value.get<std::string>() : to_json_text(value);
     return read;
   }
+  ClaimPicture picture(const json& view) {
+    ClaimPicture read;
+    const auto is = [&](const char* key, bool (json::*kind)() const noexcept) {
+      return !view.contains(key) || (view[key].*kind)();
+    };
+    const bool good = view.is_object() && view.contains("at") && is("at", &json::is_number) &&
+                      is("strobe", &json::is_number_unsigned) && is("camera", &json::is_string);
+    if (!good) return fail("picture is an object such as {\"at\": 2.5, \"strobe\": 3, \"camera\": \"right\"}"), read;
+    read.at = view["at"];
+    read.strobe = std::clamp(view.value("strobe", 1), 1, 100);
+    read.camera = view.value("camera", "");
+    return read;
+  }
   void check(const Claim& claim) {
     if (claim.place.empty() || claim.claim.empty()) fail("place and claim say where in the paper it stands, and what");
     if (!claim.missing.empty()) return;
@@ -90,6 +104,15 @@ class ClaimReader {
   const json& from_;
   std::string mistake_;
 };
+
+std::string arguments_of(const Claim& claim, std::uint64_t seed, bool than) {
+  std::string arguments = claim.experiment;
+  for (const auto& [key, value] : than&& claim.than ? *claim.than : claim.set)
+    arguments += fmt::format(" --set {}={}", key, value);
+  if (claim.duration) arguments += fmt::format(" --duration {}", *claim.duration);
+  if (!claim.dt.empty()) arguments += " --dt " + claim.dt;
+  return arguments + fmt::format(" --seed {}", seed);
+}
 
 }  // namespace
 
@@ -196,12 +219,14 @@ std::string rule_of(const Claim& claim) {
 
 std::string command_of(const Claim& claim, std::uint64_t seed, bool than) {
   if (claim.experiment.empty()) return {};
-  std::string command = "volvox run " + claim.experiment;
-  for (const auto& [key, value] : than&& claim.than ? *claim.than : claim.set)
-    command += fmt::format(" --set {}={}", key, value);
-  if (claim.duration) command += fmt::format(" --duration {}", *claim.duration);
-  if (!claim.dt.empty()) command += " --dt " + claim.dt;
-  return command + fmt::format(" --seed {}", seed);
+  return "volvox run " + arguments_of(claim, seed, than);
+}
+
+std::string picture_command_of(const Claim& claim, std::uint64_t seed) {
+  std::string command = fmt::format("volvox picture {} --at {}", arguments_of(claim, seed, false), claim.picture->at);
+  if (claim.picture->strobe > 1) command += fmt::format(" --strobe {}", claim.picture->strobe);
+  if (!claim.picture->camera.empty()) command += fmt::format(" --camera {}", claim.picture->camera);
+  return command + " -o FILE";
 }
 
 }  // namespace volvox::report

@@ -17,6 +17,13 @@ namespace volvox::report {
 
 enum class Better { neither, less, more };
 
+// What `volvox picture` draws beside a claim: the view of the paper's figure.
+struct ClaimPicture {
+  double at = 0;       // s
+  int strobe = 1;      // instants in one picture
+  std::string camera;  // empty: the experiment's own
+};
+
 struct Claim {
   std::string paper, title;  // "004", and what the paper is called
   std::string place, claim;  // "figure 6", and the paper's words
@@ -35,6 +42,7 @@ struct Claim {
   Better better = Better::neither;  // on which side of the paper's number a value is better
   bool chance = true;               // false: every seed gives the same, so one is run
   std::string explains;             // what explains a difference
+  std::optional<ClaimPicture> picture;
 };
 
 // A mistake names the file and the claim.
@@ -68,5 +76,7 @@ Judgement judge(const Claim& claim, std::span<const double> values);
 std::string rule_of(const Claim& claim);
 // The command that runs one seed of it; `than`: with the settings that it is compared with.
 std::string command_of(const Claim& claim, std::uint64_t seed, bool than = false);
+// The command that draws its picture; it needs one.
+std::string picture_command_of(const Claim& claim, std::uint64_t seed);
 
 }  // namespace volvox::report

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+
 #include "volvox/base/text.h"
 
 namespace volvox::report {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* style = R"(
@@ -20,7 +25,54 @@ svg { width: 100%; height: auto; }
 @media print { body { margin: 0; } }
 )";
 
+std::string base64(const std::string& bytes) {
+  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      word = word << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? digits[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+// The name that browsers know the kind of a picture by; null: it is none.
+const char* media_type(const fs::path& file) {
+  const std::string ending = file.extension().string();
+  if (ending == ".png") return "png";
+  if (ending == ".svg") return "svg+xml";
+  return ending == ".jpg" || ending == ".jpeg" ? "jpeg" : nullptr;
+}
+
 }  // namespace
+
+std::vector<fs::path> pictures_in(const fs::path& folder, std::uintmax_t bytes) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (media_type(entry->path())) files.push_back(entry->path());
+  std::sort(files.begin(), files.end());
+  std::uintmax_t sum = 0;
+  const auto too_many = std::find_if(files.begin(), files.end(), [&](const fs::path& file) {
+    sum += fs::file_size(file, error);
+    return error || sum > bytes;
+  });
+  files.erase(too_many, files.end());
+  return files;
+}
+
+std::string html_picture(const fs::path& file, const std::string& caption) {
+  std::ifstream in(file, std::ios::binary);
+  const char* type = media_type(file);
+  if (!in || !type) return {};
+  const std::string content((std::istreambuf_iterator<char>(in)), {});
+  return fmt::format(
+      "<figure class=\"picture\"><img alt=\"{0}\" "
+      "src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption></figure>\n",
+      xml_escaped(caption), type, base64(content));
+}
 
 std::string html_page(const std::string& title, const std::string& body) {
   return fmt::format(
