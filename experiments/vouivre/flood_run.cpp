@@ -39,11 +39,12 @@ FloodResult flood_result(const sim::Simulation& simulation) {
 }
 
 Result<FloodResult> run_flood(std::shared_ptr<const model::WorldModel> world, std::uint64_t seed,
-                              const sim::Library& library) {
+                              const sim::Library& library, bool delayed_wires) {
   sim::SimulationSettings settings;
   settings.engine = "none";
   settings.seed = seed;
-  settings.dt = TickLength{5, 1};  // long, for speed: network events do not depend on the tick
+  // Long, for speed: but for delayed wires, events do not depend on the tick.
+  settings.dt = delayed_wires ? dprsim_tick : TickLength{5, 1};
   Log log;
   auto simulation = sim::Simulation::create(std::move(world), settings, library.engines, library.minds, log);
   if (!simulation.ok()) return simulation.error();

@@ -21,7 +21,7 @@ FloodResult flood_result(const sim::Simulation& simulation);
 
 // Runs a flood to its end, with engine none. The world can be shared by all seeds.
 Result<FloodResult> run_flood(std::shared_ptr<const model::WorldModel> world, std::uint64_t seed,
-                              const sim::Library& library);
+                              const sim::Library& library, bool delayed_wires = false);
 
 double median(std::vector<double> values);
 

@@ -29,6 +29,13 @@ std::vector<model::ParameterDesc> Flooding::assumption_parameters() {
            {},
            {"parallel", "one_by_one"},
            "over wires: to all links at once, or to one after another",
+           0},
+          {"wires",
+           "live",
+           {},
+           {},
+           {"live", "delayed"},
+           "a hop takes as long as its bytes (live), or a whole tick, as in DPRSim (delayed: of 1/4 s)",
            0}};
 }
 
@@ -38,6 +45,7 @@ Assumptions Flooding::assumptions(const std::map<std::string, std::string>& sett
   a.carrier = std::strtod(settings.at("carrier").c_str(), nullptr);
   a.pitch = truncated(std::strtod(settings.at("pitch").c_str(), nullptr));
   a.one_link_at_a_time = settings.at("forwarding") == "one_by_one";
+  a.delayed_wires = settings.at("wires") == "delayed";
   return a;
 }
 

@@ -58,9 +58,11 @@ Plan checkerboard(int simulation, const Assumptions& assumed, int side) {
 }
 
 Plan cross(int simulation, const Assumptions& assumed) {
-  // The outline, one catom thick, of four arms of this length and width. At 70.667 ms per hop the wave reaches the
-  // inner corners, 198 hops from the middle of the first arm's tip, after 14 s: the time of the jump in figure 12.
-  constexpr int arm = 196, width = 4;
+  // The outline, one catom thick, of four arms of this length and width. The wave reaches the inner corners, two hops
+  // more than the arm is long from the middle of the first arm's tip, after 14 s, the time of the jump in figure 12:
+  // that are 198 hops of 70.667 ms, or 56 ticks of 1/4 s.
+  constexpr int width = 4;
+  const int arm = assumed.delayed_wires ? 54 : 196;
   const int low = arm, high = arm + width - 1, size = 2 * arm + width;
   const auto inside = [&](int x, int y) {
     if (x < 0 || y < 0 || x >= size || y >= size) return false;
@@ -107,7 +109,14 @@ namespace {
 // A catom with or without the plan's radio, and with wires if the plan has them.
 model::Model catom_for(const Plan& plan, const model::ModuleModel& catom, bool radio) {
   auto model = std::make_shared<model::ModuleModel>(catom);
-  for (model::Wire& wire : model->wires) wire.bit_rate = plan.wired_bit_rate;
+  for (model::Wire& wire : model->wires) {
+    if (plan.assumed.delayed_wires) {
+      wire.timing = model::WireTiming::delayed;
+      wire.capacity = truncated<std::uint32_t>(plan.wired_bit_rate / 8 * dprsim_tick.seconds());
+    } else {
+      wire.bit_rate = plan.wired_bit_rate;
+    }
+  }
   if (!plan.wired) model->wires.clear();
   const Assumptions& a = plan.assumed;
   model::Radio& r = model->radios.front();
@@ -132,7 +141,8 @@ Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& libr
   const model::Model models[] = {catom_for(plan, **catom, false), catom_for(plan, **catom, true)};
   model::WorldBuilder builder("vouivre");
   builder.set_gravity({});
-  builder.set_run({Time::seconds(plan.longest), TickLength{1, 10}, 1.0 / 240, "none"});
+  builder.set_run(
+      {Time::seconds(plan.longest), plan.assumed.delayed_wires ? dprsim_tick : TickLength{1, 10}, 1.0 / 240, "none"});
   if (std::find(plan.radio.begin(), plan.radio.end(), true) != plan.radio.end())
     builder.add_channel({.name = "air", .frequency = plan.assumed.frequency});
   const auto text = [](bool flag) { return std::string(flag ? "true" : "false"); };

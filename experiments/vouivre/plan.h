@@ -23,7 +23,12 @@ struct Assumptions {
   double capture_ratio = 10;        // also the ratio of the receive threshold to the noise
   int pitch = 3;                    // spacings, of the regular grid of relays
   bool one_link_at_a_time = false;  // wired forwarding; false: to all links at once
+  // A hop by wire takes a whole tick of the simulator, as in DPRSim; false: as long as its bytes take on the wire.
+  bool delayed_wires = false;
 };
+
+// DPRSim's tick, 1/4 s: what a hop costs with delayed wires.
+inline constexpr TickLength dprsim_tick{1, 4};
 
 struct Plan {
   std::string name;  // "1" ... "8", "T1" ... "T4"

@@ -341,7 +341,9 @@ Result<void> Network::set_timer(NodeId node, Time at, std::uint64_t token) {
 void Network::begin_tick() { state_->wires.begin_tick(); }
 
 Time Network::now() const { return state_->core.now; }
-bool Network::quiet() const { return state_->core.events.empty() && state_->core.callbacks.empty(); }
+bool Network::quiet() const {
+  return state_->core.events.empty() && state_->core.callbacks.empty() && !state_->wires.waits_for_tick();
+}
 const Counters& Network::counters() const { return state_->core.counters; }
 std::size_t Network::queued(InterfaceId interface) const {
   return state_->core.interfaces[interface.index].queue.length;

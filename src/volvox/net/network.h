@@ -89,7 +89,7 @@ class Network {
   Result<Time> run_all(Time until);
 
   Time now() const;
-  bool quiet() const;  // no event or callback is pending
+  bool quiet() const;  // no event or callback is pending, and no frame waits for the next tick
   // --- observation
   const Counters& counters() const;
   std::size_t queued(InterfaceId interface) const;

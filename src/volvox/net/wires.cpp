@@ -1,5 +1,7 @@
 #include "volvox/net/wires.h"
 
+#include <algorithm>
+
 #include "volvox/base/index.h"
 
 namespace volvox::net {
@@ -120,6 +122,13 @@ void Wires::move_bytes(End& end) {
     report_sent(queue.head);
     core_.frames.push(end.flying, core_.frames.pop(queue));
   }
+}
+
+bool Wires::waits_for_tick() const {
+  return std::any_of(delayed_.begin(), delayed_.end(), [&](std::uint32_t local) {
+    const End& end = ends_[local];
+    return !end.flying.empty() || !core_.interfaces[end.interface].queue.empty();
+  });
 }
 
 void Wires::begin_tick() {

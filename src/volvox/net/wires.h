@@ -24,6 +24,7 @@ class Wires {
 
   // A frame was added to the interface's queue; starts its transmission if the wire is free.
   void frame_queued(std::uint32_t interface);
+  bool waits_for_tick() const;  // a wire with delayed timing has frames that the next tick moves
   void begin_tick();
 
   void frame_end(std::uint32_t interface, std::uint32_t sequence);

@@ -116,6 +116,7 @@ TEST(Wire, DelayedTimingDeliversInTheNextTickAndKeepsItsCapacity) {
   for (const char* text : {"aaaa", "bbbb", "cccc"}) ASSERT_TRUE(network.send(pair.wire_a, {.payload = bytes_of(text)}));
   ASSERT_TRUE(network.run(tick));
   EXPECT_TRUE(pair.recorder.heard.empty());
+  EXPECT_FALSE(network.quiet());  // no event is pending, but the next tick has work
 
   network.begin_tick();
   ASSERT_TRUE(network.run(tick + tick));
@@ -128,6 +129,7 @@ TEST(Wire, DelayedTimingDeliversInTheNextTickAndKeepsItsCapacity) {
   ASSERT_EQ(pair.recorder.heard.size(), 3u);
   EXPECT_EQ(pair.recorder.heard[2].text, "cccc");
   EXPECT_EQ(pair.recorder.heard[2].at, tick + tick);
+  EXPECT_TRUE(network.quiet());
 }
 
 TEST(Wire, ABigMessageHoldsTheDelayedLinkForAsManyTicksAsItNeeds) {
