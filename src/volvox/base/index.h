@@ -5,8 +5,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -95,16 +95,42 @@ requires(!std::same_as<A, B>) bool operator==(Index<A>, Index<B>) = delete;
 template <class A, class B>
 requires(!std::same_as<A, B>) bool operator<=>(Index<A>, Index<B>) = delete;
 
+// The indices from 0 up to a count, as a range. std::views::iota would do, but Clang 14, and so clang-tidy, cannot read
+// GCC 12's.
+template <class I>
+class IndexRange {
+ public:
+  class Iterator {
+   public:
+    using value_type = I;
+    using difference_type = std::ptrdiff_t;
+    constexpr Iterator() = default;
+    constexpr explicit Iterator(std::uint32_t at) : at_(at) {}
+    constexpr I operator*() const { return I(at_); }
+    constexpr Iterator& operator++() { return ++at_, *this; }
+    constexpr Iterator operator++(int) { return Iterator(at_++); }
+    friend constexpr bool operator==(Iterator, Iterator) = default;
+
+   private:
+    std::uint32_t at_ = 0;
+  };
+  constexpr explicit IndexRange(std::uint32_t count) : count_(count) {}
+  constexpr Iterator begin() const { return Iterator(0); }
+  constexpr Iterator end() const { return Iterator(count_); }
+  constexpr std::size_t size() const { return count_; }
+
+ private:
+  std::uint32_t count_;
+};
+
 // for (const LinkIndex link : indices<LinkIndex>(world.links())) ...
 // for (const std::uint32_t i : indices(agents)) ...
 template <class I = std::uint32_t>
-constexpr auto indices(std::integral auto count) {
-  return std::views::iota(std::uint32_t{0}, narrow<std::uint32_t>(count)) |
-         std::views::transform([](std::uint32_t i) { return I(i); });
+constexpr IndexRange<I> indices(std::integral auto count) {
+  return IndexRange<I>(narrow<std::uint32_t>(count));
 }
-template <class I = std::uint32_t, std::ranges::sized_range Range>
-constexpr auto indices(const Range& range) {
-  return indices<I>(std::ranges::size(range));
-}
+template <class I = std::uint32_t, class Range>
+requires requires(const Range& range) { std::size(range); }
+constexpr IndexRange<I> indices(const Range& range) { return indices<I>(std::size(range)); }
 
 }  // namespace volvox

@@ -125,7 +125,7 @@ Place follow(const CLI::App& app, const std::vector<std::string>& words) {
 // What an option or a positional accepts; anything that is not listed here is a file, or free text.
 Candidates values_of(const CLI::Option& option, const Place& place, const std::string& word,
                      const sim::Library& library) {
-  const std::string name = option.get_single_name();
+  const std::string& name = option.get_single_name();
   const std::pair<std::string, std::vector<std::string>> fixed[] = {
       {"camera", {"corner", "front", "back", "left", "right", "top"}},
       {"docks", {"none", "state", "load"}},

@@ -44,14 +44,14 @@ Result<void> CatomWorld::add(std::span<const Cell> cells) {
 
 Result<void> CatomWorld::add_box(const Cell& low, const Cell& high) {
   const std::size_t first = ensemble_.count();
-  if (const auto all = ensemble_.add_box(low, high); !all.ok()) return all;
+  if (auto all = ensemble_.add_box(low, high); !all.ok()) return all;
   return added(first);
 }
 
 Result<void> CatomWorld::remove(CatomId catom) {
   const bool was_there = ensemble_.has(catom);
   const Cell cell = was_there ? ensemble_.cell(catom) : Cell{};
-  if (const auto gone = ensemble_.remove(catom); !gone.ok()) return gone;
+  if (auto gone = ensemble_.remove(catom); !gone.ok()) return gone;
   if (somebody_wakes_ && started_) {
     wake_around(cell);
     woken_[0].erase(catom);

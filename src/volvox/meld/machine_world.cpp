@@ -44,7 +44,7 @@ void Machine::lose_neighbor(std::uint32_t record) {
   losing_ = port;
   unsense(modules_->neighbor_, record);
   losing_ = 0xffffffff;
-  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) {
+  for (const std::uint16_t k : indices<std::uint16_t>(program_->predicates)) {
     const Predicate& p = program_->predicates[k];
     if (p.header == 0) continue;
     for (std::uint32_t i = 0; i < facts_->count(k); ++i) {

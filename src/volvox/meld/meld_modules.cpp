@@ -29,16 +29,16 @@ MeldModules::MeldModules(std::shared_ptr<const Program> program, const MachineOp
   tap_ = program_->with(Role::tap);
   moved_ = program_->with(Role::moved);
   blocked_ = program_->with(Role::blocked);
-  for (std::uint16_t i = 0; i < program_->predicates.size(); ++i)
+  for (const std::uint16_t i : indices<std::uint16_t>(program_->predicates))
     if (program_->predicates[i].delays != no_predicate) later_.push_back(i);
-  for (std::uint16_t i = 0; i < program_->rules.size(); ++i) {
+  for (const std::uint16_t i : indices<std::uint16_t>(program_->rules)) {
     const RuleInfo& rule = program_->rules[i];
     if (rule.kind != RuleKind::begins) continue;
     if (rule.node) axioms_of_node_.emplace_back(*rule.node, i);
     else axioms_.push_back(i);
   }
   std::sort(axioms_of_node_.begin(), axioms_of_node_.end());
-  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) {
+  for (const std::uint16_t k : indices<std::uint16_t>(program_->predicates)) {
     const Predicate& p = program_->predicates[k];
     if (p.name.find('\'') != std::string::npos || p.action || p.role == Role::neighbor || p.role == Role::vacant)
       continue;
@@ -113,7 +113,7 @@ void MeldModules::reset(std::uint32_t catom) {
 std::int64_t MeldModules::seen_of(CatomFacts& catom) {
   std::int64_t count = 0;
   const Facts facts(store_, catom);
-  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k)
+  for (const std::uint16_t k : indices<std::uint16_t>(program_->predicates))
     for (std::uint32_t i = 0; program_->predicates[k].recursive && i < facts.count(k); ++i)
       count += facts.at(k, i)[1] & seen;
   return count;
@@ -190,7 +190,7 @@ bool MeldModules::tap(lattice::CatomWorld& world, lattice::CatomId catom) {
 std::vector<std::string> MeldModules::facts(std::uint32_t catom, bool sensed) const {
   std::vector<std::string> out;
   const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(states_[catom]));
-  for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) {
+  for (const std::uint16_t k : indices<std::uint16_t>(program_->predicates)) {
     const Predicate& p = program_->predicates[k];
     if (p.name.find('\'') != std::string::npos || (senses(p.role) && !sensed)) continue;
     for (std::uint32_t i = 0; i < facts.count(k); ++i) {
@@ -226,7 +226,7 @@ std::uint64_t MeldModules::facts_stored() const {
   std::uint64_t count = 0;
   for (const CatomFacts& state : states_) {
     const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(state));
-    for (std::uint16_t k = 0; k < program_->predicates.size(); ++k) count += facts.count(k);
+    for (const std::uint16_t k : indices<std::uint16_t>(program_->predicates)) count += facts.count(k);
   }
   return count;
 }

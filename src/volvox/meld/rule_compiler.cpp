@@ -45,8 +45,8 @@ std::string first_home(const std::vector<Term>& terms) {
     if (term.kind == Term::Kind::fact && term.fact.arguments[0].kind == Expression::Kind::variable)
       return term.fact.arguments[0].name;
     if (term.kind == Term::Kind::comprehension || term.kind == Term::Kind::aggregate)
-      if (const std::string inner = first_home(term.body); !inner.empty()) return inner;
-    if (const std::string inner = first_home(term.head); !inner.empty()) return inner;
+      if (std::string inner = first_home(term.body); !inner.empty()) return inner;
+    if (std::string inner = first_home(term.head); !inner.empty()) return inner;
   }
   return "";
 }

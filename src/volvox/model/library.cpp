@@ -187,9 +187,8 @@ Result<Model> ModelLibrary::load(const std::string& name_or_path, const fs::path
     };
     Result<Model> model = read_model();
     if (!model.ok()) {
-      const Error error = model.error();
       cache_.erase(it);
-      return error;
+      return model.error();
     }
     it->second.model = *model;
   }

@@ -160,7 +160,7 @@ Result<void> Network::State::run(Network& network, Time until) {
 }
 
 Result<void> Network::run(Time until) {
-  const auto ran = state_->run(*this, until);
+  auto ran = state_->run(*this, until);
   if (ran) state_->advance(std::max(now(), until));
   return ran;
 }

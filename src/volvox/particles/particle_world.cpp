@@ -96,8 +96,8 @@ void ParticleWorld::begin_change() {
 }
 
 Result<void> ParticleWorld::add_fluid(std::span<const Vec3> positions, const Vec3& velocity) {
-  if (const auto room = check_memory(positions.size(), 600); !room.ok()) return room;
-  if (const auto places = check_places(positions, velocity); !places.ok()) return places;
+  if (auto room = check_memory(positions.size(), 600); !room.ok()) return room;
+  if (auto places = check_places(positions, velocity); !places.ok()) return places;
   begin_change();
   std::size_t i = fluid_.count;
   fluid_.resize(fluid_.count + positions.size());
@@ -116,8 +116,7 @@ Result<void> ParticleWorld::add_fluid_box(const Vec3& low, const Vec3& high) {
   if (!(n.x >= 1 && n.y >= 1 && n.z >= 1))
     return Error("a box of fluid is thinner than one particle", "make it wider, or the spacing smaller");
   if (n.x * n.y * n.z > 2e9) return Error("a box of fluid has too many particles", "use a larger spacing");
-  if (const auto room = check_memory(truncated<std::size_t>(n.x * n.y * n.z), 600 + sizeof(Vec3)); !room.ok())
-    return room;
+  if (auto room = check_memory(truncated<std::size_t>(n.x * n.y * n.z), 600 + sizeof(Vec3)); !room.ok()) return room;
   std::vector<Vec3> positions;
   positions.reserve(truncated<std::size_t>(n.x * n.y * n.z));
   for (int z = 0; z < n.z; ++z)
@@ -139,8 +138,8 @@ Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Ve
   if (!(desc.density >= 1e-3 && desc.density <= 1e6))
     return bad("density", desc.density, "give kg/m^3, from 0.001 to 1e6");
   if (!(std::isfinite(desc.friction) && desc.friction >= 0)) return bad("friction", desc.friction, "give 0 or more");
-  if (const auto room = check_memory(positions.size(), 800); !room.ok()) return room;
-  if (const auto places = check_places(positions, velocity); !places.ok()) return places;
+  if (auto room = check_memory(positions.size(), 800); !room.ok()) return room;
+  if (auto places = check_places(positions, velocity); !places.ok()) return places;
   begin_change();
   std::size_t i = solid_.count;
   solid_.resize(solid_.count + positions.size());

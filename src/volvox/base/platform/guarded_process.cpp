@@ -84,9 +84,12 @@ void kill_children() {
     if (size <= 0) return;
     text[size] = 0;
     char* end = text;
-    // The last number may be cut off; it is read whole in the next round.
-    for (char* at = text; const long child = std::strtol(at, &end, 10); at = end)
+    long child = std::strtol(text, &end, 10);
+    while (child != 0) {
+      // The last number may be cut off; it is read whole in the next round.
       if (*end == ' ') kill(static_cast<pid_t>(child), SIGKILL);
+      child = std::strtol(end, &end, 10);
+    }
     waitpid(-1, nullptr, 0);
     while (waitpid(-1, nullptr, WNOHANG) > 0) {}
   }

@@ -21,7 +21,7 @@ namespace {
 
 TEST(ChildProcess, ReturnsWhatTheWorkSays) {
   const std::string large(300000, 'x');  // more than a pipe holds
-  const ChildOutcome outcome = run_in_child([&] { return large; }, 20);
+  const ChildOutcome outcome = run_in_child([&] { return std::string(large); }, 20);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_EQ(outcome.text, large);
   EXPECT_GT(outcome.peak_memory_bytes, 0);

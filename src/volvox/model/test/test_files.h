@@ -37,7 +37,7 @@ class TestFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = path_ / name;
+    std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << text;
     return file;

@@ -111,7 +111,7 @@ BodyId Conformance::add_ground(double friction, double restitution, const Pose& 
 }
 
 StepStatus Conformance::tick(const TickLength& dt) {
-  const StepStatus status = engine_->advance(dt.start_of(ticks_), dt.start_of(ticks_ + 1));
+  StepStatus status = engine_->advance(dt.start_of(ticks_), dt.start_of(ticks_ + 1));
   ++ticks_;
   return status;
 }
