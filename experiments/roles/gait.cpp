@@ -36,17 +36,6 @@ void set_friction(model::WorldModel& world, double friction) {
   }
 }
 
-// Servos of this stall torque. With droop the torque falls linearly with speed to zero at the no-load speed, as back
-// EMF does it; damping in proportion to speed models that.
-void set_servos(model::WorldModel& world, double torque, bool droop) {
-  change_models(world, [&](model::ModuleModel& model) {
-    for (model::Joint& joint : model.joints) {
-      joint.effort = torque;
-      if (droop) joint.damping += torque / joint.velocity;
-    }
-  });
-}
-
 // The paper starts the root by an infra-red signal, so its clock is 0 at the start of the run. The other clocks started
 // at any time before.
 void start_root(model::WorldModel& world, std::uint64_t seed) {
@@ -68,9 +57,10 @@ Result<model::WorldModel> Gait::init(sim::Setup& setup) {
   auto world = make_world(setup);
   if (!world.ok()) return world;
   set_friction(*world, number(setup, "friction", 0.7));
-  if (const auto torque = setup.settings.find("torque"); torque != setup.settings.end())
-    set_servos(*world, number(setup, "torque", 0), setup.settings.at("droop") == "true");
+  hardware_ = hardware_of(setup.settings);
+  if (setup.settings.contains("torque")) fit(hardware_, *world);
   start_root(*world, setup.seed);
+  set_period(hardware_, *world, setup.seed);
   lose_messages(*world, number(setup, "loss", 0));
   dead_ = number(setup, "dead", -1);
   dead_at_ = number(setup, "dead_at", 5);
@@ -95,6 +85,7 @@ void Gait::begin(const sim::Simulation& simulation) {
 }
 
 void Gait::before_tick(sim::Simulation& simulation) {
+  drag_cables(hardware_, simulation);
   const double now = simulation.now().seconds();
   mind::Minds& minds = simulation.minds();
   if (const int dead = truncated(dead_); dead >= 0 && now >= dead_at_ && !minds.is_off(dead)) minds.switch_off(dead);

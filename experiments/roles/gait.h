@@ -2,6 +2,7 @@
 // world.sdf declares the parameters that it supports. SI units, world frame.
 #pragma once
 
+#include "hardware.h"
 #include "synchrony.h"
 #include "volvox/sim/experiment.h"
 
@@ -30,6 +31,7 @@ class Gait : public sim::Experiment {
 
  private:
   Course course_;
+  Hardware hardware_;
   Synchrony synchrony_;
   // From the world's parameters.
   double settle_ = 5;                                    // s, before the speed is measured

@@ -1,6 +1,7 @@
 // The results of the role-based control paper on gaits and their robustness, on two engines.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gait_roles.h"
@@ -47,6 +48,26 @@ TEST_P(Engines, WalkerSynchronizesAndWalks) {
 TEST_P(Engines, ALegStandsUntilItIsInStep) {
   for (const std::uint64_t seed : {102, 105})
     EXPECT_EQ(metric(run("roles/walker", {}, 6, seed, GetParam()), "docks_broken"), 0) << "seed " << seed;
+}
+
+// hardware.md: servos that cannot follow the yaw are as slow as the real robot; what does not matter there, does not
+// here.
+TEST(Roles, SlowServosMakeTheSidewinderAsSlowAsThePapers) {
+  std::vector<double> slow, loose;
+  for (const std::uint64_t seed : test_seeds) {
+    slow.push_back(metric(run("roles/sidewinder", {{"servo_speed", "1.3"}}, 20, seed), "speed_m_s"));
+    loose.push_back(
+        metric(run("roles/sidewinder", {{"play", "2"}, {"dead_band", "2"}, {"cable", "0.05"}}, 20, seed), "speed_m_s"));
+  }
+  std::sort(slow.begin(), slow.end()), std::sort(loose.begin(), loose.end());
+  EXPECT_NEAR(slow[1], 0.051, 0.012);
+  EXPECT_GT(loose[1], 0.075);
+}
+
+TEST(Roles, ALongerPeriodAndLateSignalsAreWhatTheySay) {
+  EXPECT_NEAR(metric(run("roles/sidewinder", {{"period", "4"}}, 20, 11), "sync_time_s"), 6 * 4.0 / 5, 0.2);
+  const double late = metric(run("roles/sidewinder", {{"delay", "0.1"}}, 20, 11), "gait_speed_m_s");
+  EXPECT_LT(late, 0.9 * metric(run("roles/sidewinder", {}, 20, 11), "gait_speed_m_s"));
 }
 
 // The same role program on two robots.
