@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+
 #include "volvox/base/text.h"
 
 namespace volvox::report {
@@ -20,6 +24,24 @@ svg { width: 100%; height: auto; }
 @media print { body { margin: 0; } }
 )";
 
+std::string base64(const std::string& bytes) {
+  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      word = word << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? digits[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+const char* media_type(const std::filesystem::path& picture) {
+  const std::string ending = picture.extension().string();
+  return ending == ".png" ? "png" : ending == ".svg" ? "svg+xml" : "jpeg";
+}
+
 }  // namespace
 
 std::string html_page(const std::string& title, const std::string& body) {
@@ -27,6 +49,16 @@ std::string html_page(const std::string& title, const std::string& body) {
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<meta name=\"viewport\" "
       "content=\"width=device-width\"><style>{1}</style></head><body>\n<h1>{0}</h1>\n{2}</body></html>\n",
       xml_escaped(title), style, body);
+}
+
+std::string html_picture(const std::filesystem::path& file, const std::string& caption) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(in)), {});
+  if (content.empty()) return {};
+  return fmt::format(
+      "<figure class=\"picture\"><img alt=\"{0}\" "
+      "src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption></figure>\n",
+      xml_escaped(caption), media_type(file), base64(content));
 }
 
 }  // namespace volvox::report

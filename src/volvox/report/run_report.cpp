@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
@@ -18,19 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uintmax_t most_picture_bytes = 20 << 20;  // of all pictures together
-
-std::string base64(const std::string& bytes) {
-  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t word = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      word = word << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0u);
-    for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? digits[word >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
-}
 
 std::string plots(const sim::RunReport& report) {
   if (report.history.size() < 2) return "";
@@ -110,11 +96,6 @@ std::string metrics_table(const sim::RunReport& report) {
   return "<h2>Metrics</h2>\n" + html_table(rows);
 }
 
-const char* media_type(const fs::path& picture) {
-  const std::string ending = picture.extension().string();
-  return ending == ".png" ? "png" : ending == ".svg" ? "svg+xml" : "jpeg";
-}
-
 // The pictures of the experiment, and those that users put into the folder.
 std::string pictures(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -129,12 +110,7 @@ std::string pictures(const fs::path& folder) {
   for (const fs::path& file : files) {
     const std::uintmax_t size = fs::file_size(file, error);
     if (error || (bytes += size) > most_picture_bytes) break;
-    std::ifstream in(file, std::ios::binary);
-    const std::string content((std::istreambuf_iterator<char>(in)), {});
-    out += fmt::format(
-        "<figure class=\"picture\"><img alt=\"{0}\" "
-        "src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption></figure>\n",
-        xml_escaped(file.filename().string()), media_type(file), base64(content));
+    out += html_picture(file, file.filename().string());
   }
   return out.empty() ? "" : "<h2>Pictures</h2>\n" + out;
 }
