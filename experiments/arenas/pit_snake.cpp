@@ -78,6 +78,11 @@ void PitSnake::observe(const sim::Simulation& simulation) {
 void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake is beyond the pit at the end; Symbrion paper, figure 7");
   metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had crossed; -: never");
+  double reach = 0;
+  for (const world::PlacementIndex module : simulation.world().modules())
+    reach += simulation.world().link_pose(simulation.world().part(module).first_link).position.x;
+  metrics.set("reach_m", sim::mean_of(reach, real(simulation.world().modules().size())),
+              "how far the middle of the snake is beyond the near edge of the pit at the end");
   metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "lowest height of any Scout's hinge in the run");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "largest gap in any dock during the run");
   metrics.set("triangles", real(triangles_), "of the arena");
