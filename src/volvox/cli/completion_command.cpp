@@ -133,7 +133,7 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
       {"mode", {"exact", "culled", "wired"}},
       {"layout", {"grid", "random"}},
       {"shell", {"bash", "zsh", "fish"}},
-      {"kind", {"behavior", "robot", "experiment", "codemodule"}},
+      {"kind", {"behavior", "robot", "experiment", "task", "codemodule"}},
       {"lattice", {"square", "hex", "cubic", "bcc", "fcc"}},
       {"what", kinds_of_things()},
       {"engine", names_of("engines", library)},
