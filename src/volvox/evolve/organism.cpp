@@ -185,14 +185,19 @@ void give_mind(const Organism& organism, std::size_t module, model::Placement& p
 class OrganismExperiment final : public sim::Experiment {
  public:
   OrganismExperiment(std::shared_ptr<const Organism> organism, sim::Located located,
-                     std::unique_ptr<sim::Experiment> inner)
-      : organism_(std::move(organism)), located_(std::move(located)), inner_(std::move(inner)) {}
+                     std::unique_ptr<sim::Experiment> inner, std::shared_ptr<WorldFiles> read)
+      : organism_(std::move(organism)),
+        located_(std::move(located)),
+        inner_(std::move(inner)),
+        read_(located_.registered ? nullptr : std::move(read)) {}
   explicit OrganismExperiment(Error error) : error_(std::move(error)) {}
 
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
     if (error_) return *error_;
-    auto parameters = inner_->parameters(located_.folder);
+    auto parameters = read_ && read_->parameters ? Result<std::vector<model::ParameterDesc>>(*read_->parameters)
+                                                 : inner_->parameters(located_.folder);
     if (!parameters.ok()) return parameters;
+    if (read_) read_->parameters = *parameters;
     for (const auto& [key, value] : organism_->settings) {
       const auto named = [&k = key](const model::ParameterDesc& one) { return one.name == k; };
       const auto it = std::ranges::find_if(*parameters, named);
@@ -223,7 +228,7 @@ class OrganismExperiment final : public sim::Experiment {
     sim::Setup inner{located_.folder, setup.settings, setup.seed, setup.library, setup.registries, setup.warnings};
     inner.settings.erase("trial");
     for (const auto& [key, value] : condition.settings) inner.settings[key] = value;
-    auto world = inner_->init(inner);
+    auto world = world_of(inner);
     if (!world.ok()) return world;
     if (auto put = put_organism(*organism_, condition, *world, setup.library); !put.ok()) return put.error();
     if (organism_->duration) world->run.duration = Time::seconds(*organism_->duration);
@@ -248,9 +253,19 @@ class OrganismExperiment final : public sim::Experiment {
   bool state_is_hashed() const override { return inner_->state_is_hashed(); }
 
  private:
+  Result<model::WorldModel> world_of(sim::Setup& setup) {
+    if (!read_) return inner_->init(setup);
+    if (const auto found = read_->worlds.find(setup.settings); found != read_->worlds.end()) return found->second;
+    auto world = inner_->init(setup);
+    if (world.ok() && read_->worlds.size() < most_worlds) read_->worlds.emplace(setup.settings, *world);
+    return world;
+  }
+
+  static constexpr std::size_t most_worlds = 64;  // where settings evolve, every genome has its own
   std::shared_ptr<const Organism> organism_;
   sim::Located located_;
   std::unique_ptr<sim::Experiment> inner_;
+  std::shared_ptr<WorldFiles> read_;  // null: nothing is shared
   std::optional<Error> error_;
 };
 
@@ -293,8 +308,10 @@ Result<void> put_organism(const Organism& organism, const Condition& condition, 
 }
 
 std::unique_ptr<sim::Experiment> organism_experiment(std::shared_ptr<const Organism> organism,
-                                                     const sim::Located& located, const sim::Library& library) {
-  return std::make_unique<OrganismExperiment>(std::move(organism), located, sim::make_experiment(located, library));
+                                                     const sim::Located& located, const sim::Library& library,
+                                                     std::shared_ptr<WorldFiles> read) {
+  return std::make_unique<OrganismExperiment>(std::move(organism), located, sim::make_experiment(located, library),
+                                              std::move(read));
 }
 
 std::unique_ptr<sim::Experiment> organism_file(const std::filesystem::path& file, const sim::Library& library) {

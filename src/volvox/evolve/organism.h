@@ -72,10 +72,19 @@ Result<std::vector<Clash>> clashes(const Tree& tree, const std::string& robot, m
 Result<void> put_organism(const Organism& organism, const Condition& condition, model::WorldModel& world,
                           model::ModelLibrary& library);
 
+// What a world file gives, read once for all runs that share this: it depends on the settings alone. (An experiment
+// with a class of its own makes its world anew in every run: it may depend on the seed, and the class keeps what it
+// made.)
+struct WorldFiles {
+  std::optional<std::vector<model::ParameterDesc>> parameters;
+  std::map<std::map<std::string, std::string>, model::WorldModel> worlds;  // by settings
+};
+
 // The experiment of an organism with the organism in it. Its parameters are those of the experiment, and `trial`: the
 // number of the condition.
 std::unique_ptr<sim::Experiment> organism_experiment(std::shared_ptr<const Organism> organism,
-                                                     const sim::Located& located, const sim::Library& library);
+                                                     const sim::Located& located, const sim::Library& library,
+                                                     std::shared_ptr<WorldFiles> read = nullptr);
 // For Library::experiment_files[".json"].
 std::unique_ptr<sim::Experiment> organism_file(const std::filesystem::path& file, const sim::Library& library);
 

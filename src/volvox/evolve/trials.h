@@ -64,6 +64,7 @@ class Trials {
   std::shared_ptr<Log> nobody_;  // trials warn nobody: thousands of them would say the same
   sim::Located located_;
   std::shared_ptr<model::ModelLibrary> models_;
+  std::shared_ptr<WorldFiles> world_files_;
   std::size_t modules_ = 0;
 };
 
