@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "volvox/base/index.h"
@@ -66,6 +67,8 @@ std::vector<double> crowding_of(const std::vector<Individual>& all, const std::v
   return room;
 }
 
+constexpr double immigrants = 0.1;  // share of children without parents, so that no corner is the last
+
 class Genetic final : public Algorithm {
  public:
   Genetic(const Task& task, bool many) : settings_(task.algorithm), many_(many) {}
@@ -74,7 +77,7 @@ class Genetic final : public Algorithm {
     std::vector<Individual> asked;
     for (std::size_t i = 0; i < count; ++i) {
       Individual& child = asked.emplace_back();
-      if (parents_.empty()) {
+      if (parents_.empty() || random.chance(immigrants)) {
         child.genome = breeder.random(random);
         continue;
       }
@@ -106,8 +109,20 @@ class Genetic final : public Algorithm {
       if (fitter(fa, fb) || fitter(fb, fa)) return fitter(fa, fb);
       return parents_[a].number > parents_[b].number;
     });
+    // One body must not crowd out all others while their minds are still young.
+    const std::size_t most_alike = many_ || parents_.empty() || parents_.front().genome.tree.empty()
+                                       ? parents_.size()
+                                       : std::max<std::size_t>(1, keep / 3);
+    std::map<std::uint64_t, std::size_t> alike;
+    std::vector<std::size_t> late;
     std::vector<Individual> kept;
-    for (std::size_t i = 0; i < std::min(keep, order.size()); ++i) kept.push_back(std::move(parents_[order[i]]));
+    for (const std::size_t i : order) {
+      if (kept.size() == keep) break;
+      if (alike[shape_hash(parents_[i].genome)]++ < most_alike) kept.push_back(std::move(parents_[i]));
+      else late.push_back(i);
+    }
+    for (const std::size_t i : late)
+      if (kept.size() < keep) kept.push_back(std::move(parents_[i]));
     parents_ = std::move(kept);
   }
 

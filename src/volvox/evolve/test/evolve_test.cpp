@@ -41,11 +41,14 @@ class Wave final : public mind::Behavior {
 class Flat final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const fs::path&) const override {
-    return std::vector<model::ParameterDesc>{{"friction", "0.7", 0, 2, {}, "of the ground", 0}};
+    return std::vector<model::ParameterDesc>{{"friction", "0.7", 0, 2, {}, "of the ground", 0},
+                                             {"wind", "0", 0, 1e6, {}, "m/s^2, along x", 0}};
   }
   Result<model::WorldModel> init(sim::Setup& setup) override {
     model::WorldBuilder builder("flat");
-    builder.add_ground({Parameters(setup.settings, "flat").number("friction", 0.7), 0});
+    const Parameters parameters(setup.settings, "flat");
+    builder.add_ground({parameters.number("friction", 0.7), 0});
+    builder.set_gravity({parameters.number("wind", 0), 0, -9.81});
     model::RunSettings run;
     run.duration = Time::seconds(1);
     builder.set_run(run);
@@ -350,6 +353,20 @@ TEST(Trials, AFitnessThatIsNotMeasuredIsUnfit) {
   EXPECT_TRUE(std::isnan(evolution->best().fitness()));
   EXPECT_NE(evolution->failures().begin()->first.find("never_m"), std::string::npos);
   EXPECT_FALSE(evolution_page(*evolution, {}, {}).empty());
+}
+
+TEST(Trials, WhatRunsAwayIsUnfit) {
+  const sim::Library library = test_library();
+  Json json = task_json();
+  json["trial"]["duration"] = 5;
+  json["evolve_settings"] = {{"wind", {{"choices", {"0", "5000"}}}}};
+  const Task task = made(json);
+  auto evolution = begun(task, library);
+  ASSERT_TRUE(evolution->step());
+  EXPECT_GT(evolution->history().front().unfit, 0);
+  EXPECT_LT(evolution->history().front().unfit, 6);
+  EXPECT_NE(evolution->failures().begin()->first.find("ran away"), std::string::npos);
+  EXPECT_LT(evolution->best().fitness(), 10);  // m: the farthest did not win
 }
 
 TEST(Trials, HopelessOnesAreStoppedEarly) {
