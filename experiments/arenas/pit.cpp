@@ -6,7 +6,8 @@
 namespace volvox::experiments::arenas {
 namespace {
 
-constexpr double room_x = 2, room_y = 0.8, pit_y = 0.5, wall = 0.3;  // m: three half lengths, and the walls' height
+constexpr double room_x = 2, room_y = 0.8, pit_y = Pit::half_length,
+                 wall = 0.3;  // m: half lengths, and the walls' height
 
 class Sheets {
  public:

@@ -12,7 +12,8 @@
 namespace volvox::experiments::arenas {
 
 struct Pit {
-  double width = 0.4, depth = 0.25;  // m: from x = 0 to x = width, from z = 0 to z = -depth
+  double width = 0.4, depth = 0.25;           // m: from x = 0 to x = width, from z = 0 to z = -depth
+  static constexpr double half_length = 0.5;  // m: from y = -0.5 to y = 0.5; there is floor beside it
 };
 
 // Made by hand (figure 6): 34 triangles. The floor is z = 0, the pit begins at x = 0, and all normals point into the

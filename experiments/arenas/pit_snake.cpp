@@ -62,9 +62,10 @@ void PitSnake::observe(const sim::Simulation& simulation) {
     const Vec3 hinge = world.link_pose(world.part(module).first_link).position;
     last = std::min(last, hinge.x);
     lowest = std::min(lowest, hinge.z);
+    beside_ |= hinge.x > 0 && hinge.x < pit_.width && std::fabs(hinge.y) > Pit::half_length;
   }
   lowest_ = std::min(lowest_, lowest);
-  const bool beyond = last > pit_.width + scout_length / 2 && lowest > 0;
+  const bool beyond = last > pit_.width + scout_length / 2 && lowest > 0 && !beside_;
   if (!beyond) crossed_at_ = -1;
   else if (crossed_at_ < 0) crossed_at_ = simulation.now().seconds();
   dock_distance_ = std::max(dock_distance_, world.largest_dock_error().distance);
@@ -76,8 +77,16 @@ void PitSnake::observe(const sim::Simulation& simulation) {
 }
 
 void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake is beyond the pit at the end; Symbrion paper, figure 7");
+  metrics.set("crossed", crossed_at_ >= 0,
+              "1: the whole snake is beyond the pit at the end, and did not go around it; Symbrion paper, figure 7");
   metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had crossed; -: never");
+  double reach = 0;
+  for (const world::PlacementIndex module : simulation.world().modules())
+    reach += simulation.world().link_pose(simulation.world().part(module).first_link).position.x;
+  const double middle = sim::mean_of(reach, real(simulation.world().modules().size()));
+  metrics.set(
+      "reach_m", beside_ ? std::min(0.0, middle) : middle,
+      "how far the middle of the snake is beyond the near edge of the pit at the end; at most 0 if it went around");
   metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "lowest height of any Scout's hinge in the run");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "largest gap in any dock during the run");
   metrics.set("triangles", real(triangles_), "of the arena");
@@ -100,6 +109,7 @@ void PitSnake::archive_state(Archive& ar) {
   ar("crossed at", crossed_at_);
   ar("lowest", lowest_);
   ar("dock distance", dock_distance_);
+  ar("beside", beside_);
 }
 
 }  // namespace volvox::experiments::arenas

@@ -22,6 +22,7 @@ class PitSnake final : public sim::Experiment {
   double crossed_at_ = -1;  // s; negative: not yet
   double lowest_ = 1;       // m, height of the lowest hinge so far
   double dock_distance_ = 0;
+  bool beside_ = false;  // a Scout was beside the pit: to go around is not to cross
   // Wall time of the move phase; not part of the state.
   double spent_ = 0;  // s, up to the last tick
   double sum_ = 0, squares_ = 0;

@@ -9,6 +9,9 @@
 #include "flood.h"
 #include "gait_roles.h"
 #include "hold.h"
+#include "neural.h"
+#include "oscillators.h"
+#include "role_table.h"
 #include "roll_on.h"
 #include "rover.h"
 #include "snake.h"
@@ -78,6 +81,12 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("superbot_caterpillar", mind::role_player(superbot_caterpillar()), "the same roles on SuperBots");
   registry.add("conro_arm", mind::role_player(arm_roles()),
                "role-based control: each of five CONROs finds which part of an arm it is");
+  registry.add("neural", make<Neural>(),
+               "a small neural network over percepts: inputs, outputs, hidden, weights, frequency, reach");
+  registry.add("oscillators", make<Oscillators>(),
+               "coupled oscillators on any body: frequency, coupling, lag, ramp; JOINT.amplitude, .offset, .phase");
+  registry.add("role_table", make<RoleTable>(),
+               "roles as data: parent, period; ROLE.JOINT.amplitude, .offset, .phase; DOCK.delay");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("track", make<Track>(), "rolls a ring of SuperBots by their accelerometers: speed, lean, stretch");
   registry.add(

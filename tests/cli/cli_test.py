@@ -268,7 +268,7 @@ class BadOptions(CommandTest):
         self.assert_complains("new", "behavior", "a", "--in", "/proc/volvox", says=["/proc/volvox", "--in"])
 
     def test_new(self):
-        self.assert_complains("new", "toaster", "a", says=["toaster", "behavior, robot, experiment, codemodule"])
+        self.assert_complains("new", "toaster", "a", says=["toaster", "behavior, robot, experiment, task, codemodule"])
         for name in ["A", "1a", "a-b", "../a", "a b", "a_"]:
             self.assert_complains("new", "robot", name, says=[name, "small letters"])
         for name in ["test", "all"]:

@@ -16,11 +16,13 @@
 #include "volvox/cli/bench_lattice.h"
 #include "volvox/cli/bench_particles.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/evolve.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/parser.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/cli/version.h"
 #include "volvox/device/devices.h"
+#include "volvox/evolve/organism.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/view/web/web_engine.h"
 
@@ -30,6 +32,7 @@ sim::Library standard_library() {
   sim::Library library;
   robots::register_behaviors(library.minds.behaviors);
   experiments::register_experiments(library.experiments);
+  library.experiment_files[".json"] = evolve::organism_file;
   device::register_extensions(library.extensions);
   auto plugins = std::make_shared<plugin::Plugins>();
   view::add_web_engine(plugins->renderers());
@@ -48,6 +51,7 @@ Try first:
   volvox picture remod3d/snake --at 3 -o a.png  a picture of it
   volvox list                                   what there is: experiments, robots, engines ...
   volvox info superbot                          one of them, in detail
+  volvox evolve evolution/gait                  eight SuperBots learn to walk
   volvox new behavior my_walk                   begin a behavior of your own
 
 Every command explains itself with --help.
@@ -101,6 +105,8 @@ struct Arguments {
   BenchEnginesArguments bench_engines;
   BenchLatticeArguments bench_lattice;
   BenchParticlesArguments bench_particles;
+  BenchEvolveArguments bench_evolve;
+  EvolveArguments evolve;
   CrosscheckArguments crosscheck;
   NetArguments net;
   ScanArguments scan;
@@ -130,8 +136,10 @@ void add_viewer(CLI::App& command, ViewerArguments& viewer) {
 
 void add_run_options(CLI::App& command, RunArguments& run) {
   command
-      .add_option("experiment", run.experiment,
-                  "an experiment (volvox list experiments), an SDF or URDF file, or a program in Meld (.meld)")
+      .add_option(
+          "experiment", run.experiment,
+          "an experiment (volvox list experiments), an SDF or URDF file, a genome of volvox evolve (.json), or a "
+          "program in Meld (.meld)")
       ->required();
   command
       .add_option(
@@ -338,10 +346,13 @@ void add_others(CLI::App& app, Arguments& a) {
   add_bench_engines(*bench, a.bench_engines);
   add_bench_lattice(*bench, a.bench_lattice);
   add_bench_particles(*bench, a.bench_particles);
+  add_bench_evolve(*bench, a.bench_evolve);
 
-  CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot or an experiment of your own");
+  CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot, an experiment or a task of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
-  make->add_option("kind", a.new_kind, "behavior, robot, experiment or codemodule (a program of catoms)")->required();
+  make->add_option("kind", a.new_kind,
+                   "behavior, robot, experiment, task (of volvox evolve) or codemodule (a program of catoms)")
+      ->required();
   make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
   make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
 
@@ -450,7 +461,9 @@ void add_others(CLI::App& app, Arguments& a) {
 
   CLI::App* view = app.add_subcommand("view", "show a single robot in a browser: move its joints, try its docks");
   view->footer("\nExamples:\n  volvox view superbot\n  volvox view my_robot.sdf");
-  view->add_option("robot", a.view_robot, "a robot (volvox list robots) or an SDF or URDF file")->required();
+  view->add_option("robot", a.view_robot,
+                   "a robot (volvox list robots), an SDF or URDF file, or a genome of volvox evolve (.json)")
+      ->required();
   add_viewer(*view, a.viewer);
 
   CLI::App* export_ = app.add_subcommand("export", "write a recording as tables");
@@ -483,6 +496,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   Arguments a;
   add_run(app, a);
   add_sweep(app, a);
+  add_evolve(app, a.evolve);
   add_reproduce(app, a.reproduce);
   add_picture(app, a);
   add_scan(app, a.scan);
@@ -519,13 +533,14 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return complain(explain(error, app, words[1]));
   }
-  Log log(print_log,
-          log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet || a.reproduce.quiet));
+  Log log(print_log, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet ||
+                               a.reproduce.quiet || a.evolve.quiet));
 
   // A replay loads plugins itself, because its recording says whether they are isolated.
   if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
+  if (app.got_subcommand("evolve")) return evolve_command(a.evolve, library, log);
   if (app.got_subcommand("reproduce")) return reproduce_command(a.reproduce, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
   if (app.got_subcommand("list"))
@@ -540,6 +555,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     const CLI::App* bench = app.get_subcommand("bench");
     if (bench->got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
     if (bench->got_subcommand("particles")) return bench_particles_command(a.bench_particles, log);
+    if (bench->got_subcommand("evolve")) return bench_evolve_command(a.bench_evolve, library, log);
     const bool engines = bench->got_subcommand("engines");
     return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);
   }
@@ -551,6 +567,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   if (app.got_subcommand("net")) return net_flood_command(a.net);
   if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
+  if (app.got_subcommand("view") && a.view_robot.ends_with(".json")) {  // a genome: its organism in its world
+    a.run.experiment = a.view_robot, a.run.viewer = a.viewer, a.run.show = true;
+    return run_command(a.run, library, log);
+  }
   if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer, library);
   if (app.got_subcommand("export")) return export_command(a.export_, log);
   if (app.got_subcommand("completion")) return completion_command(a.shell);

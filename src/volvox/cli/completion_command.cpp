@@ -9,6 +9,7 @@
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/parser.h"
+#include "volvox/evolve/task.h"
 #include "volvox/model/reader.h"
 
 namespace volvox::cli {
@@ -133,7 +134,7 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
       {"mode", {"exact", "culled", "wired"}},
       {"layout", {"grid", "random"}},
       {"shell", {"bash", "zsh", "fish"}},
-      {"kind", {"behavior", "robot", "experiment", "codemodule"}},
+      {"kind", {"behavior", "robot", "experiment", "task", "codemodule"}},
       {"lattice", {"square", "hex", "cubic", "bcc", "fcc"}},
       {"what", kinds_of_things()},
       {"engine", names_of("engines", library)},
@@ -166,11 +167,14 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
   } else if (name == "experiment" || (name == "scenes" && option.get_positional())) {
     add_words(found, names_of("experiments", library));
     std::vector<std::string> programs = worlds;
-    programs.emplace_back(".meld");
+    programs.insert(programs.end(), {".meld", ".json"});
     add_files(found, word, programs);
+  } else if (name == "task") {
+    add_words(found, evolve::task_names());
+    add_files(found, word, {".json"});
   } else if (name == "robot") {
     add_words(found, names_of("robots", library));
-    add_files(found, word, worlds);
+    add_files(found, word, {".sdf", ".urdf", ".world", ".json"});
   } else if (name == "thing") {
     add_words(found, names_of("", library));
     add_files(found, word, worlds);

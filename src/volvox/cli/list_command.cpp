@@ -51,6 +51,7 @@ std::string first_sentence(const std::filesystem::path& world) {
 
 std::string describe_experiment(const sim::Located& located, const sim::Library& library) {
   if (located.registered) return library.experiments.description(located.name);
+  if (located.file.extension() == ".json") return "an organism that volvox evolve bred";
   return first_sentence(located.file);
 }
 

@@ -282,6 +282,57 @@ standard place, add -DCMAKE_PREFIX_PATH=WHERE to the first line):
     ./build/@name@ run @target@
 )";
 
+constexpr const char* task_template = R"({
+  "about": "SuperBots that go as far as they can in ten seconds",
+  // The world, and what --set would change in it.
+  "experiment": "world.sdf",
+  "settings": {"friction": 0.7},
+  // Metrics of the experiment (volvox run world.sdf shows them); several are summed, each with its weight.
+  "fitness": [{"metric": "moved_m", "better": "more"}],
+  "bar": 0.5,
+  // Two trials of each genome, on ground that is more and less slippery. The worse one counts.
+  "trial": {"duration": 10, "count": 2, "friction": [0.8, 1.2], "fitness_by": "worst",
+            "stop": {"after": 4, "moved_less_than": 0.02}},
+  // Which bodies there are: 2 to 6 modules, docked at any dock.
+  "body": {"robot": "superbot", "modules": [2, 6]},
+  // What their minds can do: one frequency for all, and for each module its own motion.
+  "mind": {"behavior": "oscillators",
+           "shared": {"frequency": [0.3, 1.2]},
+           "each": {"lag": [0, 6.283], "pitch.amplitude": [0, 1], "yaw.amplitude": [0, 0.7]}},
+  "algorithm": {"name": "ga", "population": 24, "generations": 20}
+}
+)";
+
+constexpr const char* task_world_template = R"(<?xml version="1.0"?>
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<world name="@name@">
+  <volvox:parameter name="friction" value="0.7" min="0" max="2">of the ground</volvox:parameter>
+  <volvox:run duration="10" dt="1/60"/>
+  <model name="ground">
+    <static>true</static>
+    <link name="ground">
+      <collision name="plane">
+        <geometry><plane><normal>0 0 1</normal></plane></geometry>
+        <surface><friction><ode><mu>${friction}</mu></ode></friction></surface>
+      </collision>
+    </link>
+  </model>
+  <!-- In its place come the organisms. -->
+  <volvox:module name="m0" robot="superbot" pose="0 0 0.0425 0 0 0"/>
+</world>
+</sdf>
+)";
+
+constexpr const char* task_readme_template = R"(# @name@
+Made by `volvox new task @name@`. Nothing is to be built:
+
+    volvox evolve task.json --out bred
+    volvox run bred/best.json --view
+
+task.json says what is fit and which bodies and minds there are; world.sdf is where they live. index.html in bred/ shows
+how it went. docs/evolve.md of Volvox explains the rest.
+)";
+
 bool is_lower_case(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char upper_case(char c) { return is_lower_case(c) ? narrow<char>(c - 'a' + 'A') : c; }
@@ -320,9 +371,9 @@ bool is_taken(const std::string& name) {
 
 int new_command(const std::string& kind, const std::string& name, const std::string& folder,
                 const sim::Library& library) {
-  if (kind != "behavior" && kind != "robot" && kind != "experiment" && kind != "codemodule")
+  if (kind != "behavior" && kind != "robot" && kind != "experiment" && kind != "task" && kind != "codemodule")
     return complain(
-        Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment, codemodule"));
+        Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment, task, codemodule"));
   if (!good_name(name))
     return complain(Error(fmt::format("'{}' cannot be the name of a {}", name, kind),
                           "use small letters, digits and '_', beginning with a letter, such as my_snake"));
@@ -342,7 +393,9 @@ int new_command(const std::string& kind, const std::string& name, const std::str
   std::vector<std::pair<fs::path, std::string>> files = {
       {"CMakeLists.txt", cmake_template}, {"README.md", kind == "robot" ? robot_readme_template : readme_template}};
   std::string target = "world.sdf";
-  if (kind == "behavior") {
+  if (kind == "task") {
+    files = {{"task.json", task_template}, {"world.sdf", task_world_template}, {"README.md", task_readme_template}};
+  } else if (kind == "behavior") {
     files.emplace_back(name + ".cpp", behavior_template);
     files.emplace_back("world.sdf", behavior_world_template);
   } else if (kind == "robot") {
@@ -366,7 +419,12 @@ int new_command(const std::string& kind, const std::string& name, const std::str
       "line.\n",
       name, target);
   const std::string place = printable(root.string());
-  if (kind == "robot")
+  if (kind == "task")
+    fmt::print(
+        "Made task in {0}. Nothing is to be built:\n\n  cd {0}\n  volvox evolve task.json --out bred\n  volvox "
+        "run bred/best.json --view\n",
+        place);
+  else if (kind == "robot")
     fmt::print(
         "Made robot in {0}. An SDF needs no build:\n\n  cd {0}\n  volvox info {1}\n  volvox run {2}\n\nWith behaviors "
         "of your own, in {1}.cpp:\n\n{3}",

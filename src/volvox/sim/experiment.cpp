@@ -47,7 +47,9 @@ std::vector<Located> find_experiments(const Library& library) {
     for (fs::recursive_directory_iterator it(experiments, error), end; !error && it != end; it.increment(error)) {
       if (!it->is_directory(error)) continue;
       const std::string name = fs::relative(it->path(), experiments, error).generic_string();
-      const fs::path file = it->path() / "world.sdf";
+      // A folder without a world of its own may have an organism that was bred for another one's.
+      const bool bred = library.experiment_files.contains(".json") && !fs::exists(it->path() / "world.sdf", error);
+      const fs::path file = it->path() / (bred ? "genome.json" : "world.sdf");
       const bool has_world = fs::exists(file, error);
       const bool registered = library.experiments.contains(name);
       if (has_world || registered) found[name] = {name, it->path(), has_world ? file : fs::path{}, registered};
@@ -60,7 +62,7 @@ std::vector<Located> find_experiments(const Library& library) {
 
 Result<Located> locate_experiment(const std::string& name_or_file, const Library& library) {
   const fs::path file = name_or_file;
-  if (model::names_a_model_file(file)) {
+  if (model::names_a_model_file(file) || library.experiment_files.contains(file.extension().string())) {
     std::error_code error;
     if (!fs::is_regular_file(file, error))
       return Error(fmt::format("there is no file '{}'", name_or_file), "check the path");
@@ -86,6 +88,9 @@ Result<Located> locate_experiment(const std::string& name_or_file, const Library
 
 std::unique_ptr<Experiment> make_experiment(const Located& located, const Library& library) {
   if (located.registered) return (**library.experiments.find(located.name))();
+  if (const auto kind = library.experiment_files.find(located.file.extension().string());
+      kind != library.experiment_files.end())
+    return kind->second(located.file, library);
   return std::make_unique<WorldFile>(located.file);
 }
 

@@ -59,6 +59,9 @@ class Experiment {
 using ExperimentFactory = std::function<std::unique_ptr<Experiment>()>;
 
 struct Library;
+// Makes an experiment of a file; a mistake in the file is returned by the experiment's parameters().
+using ExperimentFileFactory =
+    std::function<std::unique_ptr<Experiment>(const std::filesystem::path& file, const Library& library)>;
 
 // Loads shared libraries that add factories to a Library. Implemented in src/volvox/plugin.
 class PluginHost {
@@ -83,6 +86,7 @@ struct Library {
   physics::EngineRegistry engines = physics::built_in_engines();
   mind::Registries minds;
   Registry<ExperimentFactory> experiments{"experiment"};
+  std::map<std::string, ExperimentFileFactory> experiment_files{};  // of other kinds than worlds, by ending: ".json"
   ExtensionRegistry extensions{"extension"};
   std::shared_ptr<PluginHost> plugins{};  // null: plugins cannot be loaded
 };
@@ -99,7 +103,7 @@ struct Located {
 // resource path.
 std::vector<Located> find_experiments(const Library& library);
 
-// By name, or by the path of an SDF or URDF file.
+// By name, or by the path of an SDF or URDF file or of one of Library::experiment_files.
 Result<Located> locate_experiment(const std::string& name_or_file, const Library& library);
 std::unique_ptr<Experiment> make_experiment(const Located& located, const Library& library);
 

@@ -61,9 +61,10 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   options_ = options;
   library_ = library;
   library_.minds.extensions = &extensions_;
-  auto located = locate_experiment(options.experiment, library);
+  auto located = options.make ? Result<Located>(Located{options.experiment, {}, {}, true})
+                              : locate_experiment(options.experiment, library);
   if (!located.ok()) return located.error();
-  experiment_ = make_experiment(*located, library);
+  experiment_ = options.make ? options.make() : make_experiment(*located, library);
 
   auto parameters = experiment_->parameters(located->folder);
   if (!parameters.ok()) return parameters.error();
@@ -72,7 +73,8 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   const auto settings = model::settle_values(*parameters, options.settings, declared_in);
   if (!settings.ok()) return settings.error();
 
-  model::ModelLibrary models;
+  const auto shared_models = options.models ? options.models : std::make_shared<model::ModelLibrary>();
+  model::ModelLibrary& models = *shared_models;
   std::vector<Diagnostic> warnings;
   Setup setup{located->folder, *settings, options.seed, models, library_.minds, warnings};
   auto world = experiment_->init(setup);

@@ -39,6 +39,10 @@ struct RunOptions {
   std::optional<std::filesystem::path> restore_from;  // begins with this snapshot
   std::optional<std::string> restore_bytes;           // likewise, given as the content of the file
   bool accept_changes = false;  // restores also a snapshot of other files or settings, where its state fits
+  // For many runs in one process: an experiment that the caller makes, instead of one that is found by its name, and
+  // models that are read once for all of them.
+  std::function<std::unique_ptr<Experiment>()> make{};
+  std::shared_ptr<model::ModelLibrary> models{};
 };
 
 // The progress of a run, for a progress bar. Reported about ten times per second of wall time.

@@ -1,0 +1,162 @@
+// `volvox bench evolve`: trials a second in one process, side by side, against the same trials as processes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/hash.h"
+#include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
+#include "volvox/base/platform/child_program.h"
+#include "volvox/base/platform/clock.h"
+#include "volvox/base/platform/file_sync.h"
+#include "volvox/base/platform/paths.h"
+#include "volvox/base/text.h"
+#include "volvox/cli/counts.h"
+#include "volvox/cli/evolve.h"
+#include "volvox/cli/numbers.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/evolve/evolution.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+namespace {
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+struct Measured {
+  double seconds = 0, prepare = 0, engine = 0;  // engine: processor time in the move phase
+  std::uint64_t hash = 0;
+};
+
+Measured in_population(evolve::Trials& trials, const evolve::Task& task, const std::vector<evolve::Genome>& genomes,
+                       int threads) {
+  Measured measured;
+  const double begin = platform::monotonic_seconds();
+  std::vector<std::shared_ptr<sim::Run>> runs;
+  for (const evolve::Genome& genome : genomes)
+    if (auto run = trials.prepare(evolve::decode(task, genome), 0); run.ok()) runs.push_back(std::move(*run));
+  measured.prepare = platform::monotonic_seconds() - begin;
+  sim::Population population(runs, threads);
+  if (!runs.empty()) (void)population.step(runs.front()->ticks());
+  Hasher hasher;
+  for (const auto& run : runs) {
+    run->end();
+    hasher.add(run->report().state_hash);
+    measured.engine += run->report().phases.of(sim::Phase::move);
+  }
+  measured.seconds = platform::monotonic_seconds() - begin;
+  measured.hash = hasher.value();
+  return measured;
+}
+
+// The same trials, each as `volvox run GENOME`, `at_once` of them at a time.
+double as_processes(const std::vector<fs::path>& files, std::size_t at_once, const fs::path& folder) {
+  const double begin = platform::monotonic_seconds();
+  for (std::size_t first = 0; first < files.size(); first += at_once) {
+    std::vector<std::unique_ptr<platform::ChildProgram>> running;
+    for (std::size_t i = first; i < std::min(files.size(), first + at_once); ++i) {
+      auto child = platform::ChildProgram::start({platform::executable().string(), "run", files[i].string(), "--quiet",
+                                                  "--out", (folder / fmt::format("run_{}", i)).string()});
+      if (child.ok()) running.push_back(std::move(*child));
+    }
+    for (auto& child : running) (void)child->finish();
+  }
+  return platform::monotonic_seconds() - begin;
+}
+
+}  // namespace
+
+void add_bench_evolve(CLI::App& bench, BenchEvolveArguments& a) {
+  CLI::App* evolve = bench.add_subcommand(
+      "evolve", "trials a second of a population in one process, against the same trials as processes of volvox run");
+  evolve->footer("\nExamples:\n  volvox bench evolve\n  volvox bench evolve --trials 100 --threads 1,2,4 --json");
+  evolve->add_option("--task", a.task, "whose genomes, made at random, are tried")
+      ->capture_default_str()
+      ->type_name("TASK");
+  evolve->add_option("--trials", a.trials, "of one measurement")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 100'000));
+  evolve->add_option("--threads", a.threads, "threads of the population, and processes at a time")
+      ->capture_default_str()
+      ->type_name("N[,M]");
+  evolve->add_option("--repeats", a.repeats, "measurements of each, of which the median counts")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 100));
+  evolve->add_option("--seed", a.seed, "of the genomes")->capture_default_str()->type_name("N")->check(whole_number());
+  evolve->add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
+}
+
+int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& library, Log&) {
+  auto task = evolve::read_task(arguments.task);
+  if (!task.ok()) return complain(task.error());
+  auto trials = evolve::Trials::create(*task, library, {});
+  if (!trials.ok()) return complain(trials.error());
+  auto breeder = evolve::Breeder::create(*task, trials->models(), trials->modules_of_experiment());
+  if (!breeder.ok()) return complain(breeder.error());
+  const auto threads = parse_counts<int>("--threads", arguments.threads, 1024);
+  if (!threads.ok()) return complain(threads.error());
+
+  const fs::path folder = fs::temp_directory_path() / fmt::format("volvox_bench_evolve_{}", platform::process_number());
+  fs::create_directories(folder);
+  std::vector<evolve::Genome> genomes;
+  std::vector<fs::path> files;
+  RandomStream random(arguments.seed, 0, "bench");
+  for (int i = 0; i < arguments.trials; ++i) {
+    genomes.push_back(breeder->random(random));
+    files.push_back(folder / fmt::format("{}.json", i));
+    evolve::Organism organism = evolve::decode(*task, genomes.back());
+    if (auto written = write_file(files.back(), to_json_text(evolve::to_json(organism))); !written.ok())
+      return complain(written.error());
+  }
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> table = {
+      {"threads", "trials/s", "as processes", "ratio", "beside the engine", "prepare", "hash"}};
+  for (const int count : *threads) {
+    std::vector<double> here, processes, beside, prepare;
+    std::uint64_t hash = 0;
+    for (int r = 0; r < arguments.repeats; ++r) {
+      const Measured measured = in_population(*trials, *task, genomes, count);
+      hash = measured.hash;
+      here.push_back(measured.seconds), prepare.push_back(measured.prepare);
+      beside.push_back(measured.seconds * real(count) / measured.engine - 1);
+      processes.push_back(as_processes(files, static_cast<std::size_t>(count), folder));
+    }
+    const double n = arguments.trials, rate = n / median(here), rate_processes = n / median(processes);
+    rows.push_back({{"threads", count},
+                    {"trials_per_s", rate},
+                    {"trials_per_s_as_processes", rate_processes},
+                    {"ratio", rate / rate_processes},
+                    {"overhead_beside_engine", median(beside)},
+                    {"prepare_share", median(prepare) / median(here)},
+                    {"hash", hash_text(hash)}});
+    table.push_back({fmt::format("{}", count), number(rate), number(rate_processes), number(rate / rate_processes, 3),
+                     fmt::format("{:.1f} %", 100 * median(beside)),
+                     fmt::format("{:.1f} %", 100 * median(prepare) / median(here)), hash_text(hash)});
+  }
+  std::error_code error;
+  fs::remove_all(folder, error);
+  const std::size_t modules = genomes.front().modules();
+  if (arguments.json)
+    fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"task", task->name},
+                                                           {"modules", modules},
+                                                           {"trial_s", task->duration},
+                                                           {"trials", arguments.trials},
+                                                           {"repeats", arguments.repeats},
+                                                           {"results", rows}},
+                                    2));
+  else
+    fmt::print("{} trials of {} s with {} modules ({})\n{}", arguments.trials, task->duration, modules, task->name,
+               report::text_table(table));
+  return done;
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,36 @@
+// `volvox evolve` and `volvox bench evolve`: their arguments.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "volvox/cli/commands.h"
+
+namespace volvox::cli {
+
+struct EvolveArguments {
+  std::string task, engine, device = "auto";
+  std::optional<std::string> out;
+  std::vector<std::string> set;
+  std::optional<int> generations, population;
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: all that the machine has, divided by the jobs
+  int jobs = 1;
+  int gallery = 6;  // pictures of the best
+  bool resume = false, json = false, quiet = false;
+};
+void add_evolve(CLI::App& app, EvolveArguments& arguments);
+int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log& log);
+
+struct BenchEvolveArguments {
+  std::string task = "evolution/gait", threads = "1,2";
+  int trials = 24, repeats = 3;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+void add_bench_evolve(CLI::App& bench, BenchEvolveArguments& arguments);
+int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& library, Log& log);
+
+}  // namespace volvox::cli

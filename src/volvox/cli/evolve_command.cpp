@@ -1,0 +1,316 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "volvox/base/hash.h"
+#include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
+#include "volvox/base/platform/clock.h"
+#include "volvox/base/platform/stop_on_signal.h"
+#include "volvox/base/text.h"
+#include "volvox/cli/evolve.h"
+#include "volvox/cli/numbers.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/cli/version.h"
+#include "volvox/evolve/page.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* examples = R"(
+Examples:
+  volvox evolve evolution/gait                      a body of eight SuperBots learns to walk
+  volvox evolve evolution/pit --seed 7 --out pit    Scouts learn to cross a pit
+  volvox evolve evolution/pit --seed 7 --out pit --resume --generations 80
+  volvox new task my_task, then: volvox evolve my_task/task.json
+  volvox run pit/best.json --view, volvox picture pit/best.json --at 8 --strobe 4 -o best.png
+
+A task is a JSON file: an experiment, what is fit, and which bodies and minds there are (docs/evolve.md).
+The folder (runs/evolve_NAME/001, ... or --out DIR) gets index.html, best.json and gallery/*.json, genomes that run,
+view and picture take, generations.csv, and evolution.json, from which --resume goes on after a kill.
+The same task and seed give the same winners and hash, whatever --threads, --jobs and interruptions there were.
+Exit status: 0 done; 1 stopped, or no genome was fit; 2 bad input.)";
+
+// The settings and the engine of the command line are a part of the task: trials depend on them.
+Result<void> adjust(const EvolveArguments& arguments, evolve::Task& task) {
+  const auto settings = parse_settings(arguments.set);
+  if (!settings.ok()) return settings.error();
+  for (const auto& [key, value] : *settings) task.settings[key] = value;
+  if (!arguments.engine.empty()) task.engine = arguments.engine;
+  Hasher hasher;
+  hasher.add(task.identity);
+  const auto add = [&](const std::string& text) { hasher.add(hash_of(text)); };
+  add(task.engine);
+  for (const auto& [key, value] : task.settings) add(key), add(value);
+  task.identity = hasher.value();
+  return {};
+}
+
+// The fittest of the archive with different bodies first, so that a gallery is not six times the same.
+std::vector<const evolve::Individual*> best_of(const evolve::Evolution& evolution, std::size_t count) {
+  std::vector<const evolve::Individual*> all = evolution.archive(), chosen, rest;
+  all.insert(all.begin(), &evolution.best());
+  std::ranges::stable_sort(all,
+                           [](const auto* a, const auto* b) { return evolve::fitter(a->fitness(), b->fitness()); });
+  std::vector<std::int64_t> numbers;
+  std::vector<std::uint64_t> shapes;
+  for (const auto* one : all) {
+    if (std::isnan(one->fitness()) || std::ranges::find(numbers, one->number) != numbers.end()) continue;
+    numbers.push_back(one->number);
+    const std::uint64_t shape = evolve::shape_hash(one->genome);
+    const bool known = std::ranges::find(shapes, shape) != shapes.end();
+    (known ? rest : chosen).push_back(one);
+    if (!known) shapes.push_back(shape);
+  }
+  chosen.insert(chosen.end(), rest.begin(), rest.end());
+  if (chosen.size() > count) chosen.resize(count);
+  return chosen;
+}
+
+class EvolutionFolder {
+ public:
+  EvolutionFolder(fs::path folder, const evolve::Evolution& evolution)
+      : folder_(std::move(folder)), evolution_(evolution) {}
+  fs::path state() const { return folder_ / "evolution.json"; }
+
+  // After every generation. The state comes last: what it says is there already.
+  Result<void> save(const evolve::PageFacts& facts, bool page) const {
+    if (evolution_.best().number >= 0)
+      if (auto done = write_file(folder_ / "best.json", evolution_.genome_file(evolution_.best())); !done.ok())
+        return done;
+    if (auto done = write_file(folder_ / "generations.csv", evolution_.csv()); !done.ok()) return done;
+    if (page)
+      if (auto done = write_file(folder_ / "index.html", evolve::evolution_page(evolution_, {}, facts)); !done.ok())
+        return done;
+    return write_file(state(), evolution_.state());
+  }
+
+  // At the end: the gallery with its pictures, and the page.
+  Result<void> finish(const evolve::PageFacts& facts, std::size_t pictures, sim::Library& library, Log& log) const {
+    std::vector<evolve::Shown> shown;
+    std::error_code error;
+    fs::create_directories(folder_ / "gallery", error);
+    for (const evolve::Individual* one : best_of(evolution_, pictures)) {
+      const std::string name = fmt::format("gallery/{:02}", shown.size() + 1);
+      evolve::Shown& entry = shown.emplace_back();
+      entry.individual = one;
+      entry.file = name + ".json";
+      if (auto done = write_file(folder_ / entry.file, evolution_.genome_file(*one)); !done.ok()) return done;
+#ifdef VOLVOX_HAS_PICTURE
+      PictureArguments picture;
+      picture.run.experiment = (folder_ / entry.file).string();
+      picture.run.quiet = true;
+      picture.run.view.size = "640x400";
+      picture.at = evolution_.task().duration;
+      picture.strobe = 4;
+      picture.file = (folder_ / (name + ".png")).string();
+      if (picture_command(picture, library, log) == done) entry.picture = picture.file;
+#else
+      (void)library, (void)log;
+#endif
+    }
+    return write_file(folder_ / "index.html", evolve::evolution_page(evolution_, shown, facts));
+  }
+
+ private:
+  fs::path folder_;
+  const evolve::Evolution& evolution_;
+};
+
+class EvolveProgress {
+ public:
+  EvolveProgress(const evolve::Evolution& evolution, bool quiet)
+      : evolution_(evolution), quiet_(quiet), terminal_(is_terminal(2)), begin_(platform::monotonic_seconds()) {}
+  ~EvolveProgress() {
+    if (terminal_ && !quiet_) std::fputs("\r\x1b[K", stderr);
+  }
+  void show() {
+    if (quiet_) return;
+    const double wall = platform::monotonic_seconds() - begin_;
+    const std::size_t now = evolution_.history().size();
+    const std::string words = fmt::format(
+        "{}: generation {} of {}, best {}, median {}", printable(evolution_.task().name), now, evolution_.generations(),
+        number(evolution_.best().fitness()), now == 0 ? "-" : number(evolution_.history().back().median));
+    if (terminal_) {
+      std::fputs(fmt::format("\r\x1b[K{} {}", words, bar_text(real(now) / evolution_.generations())).c_str(), stderr);
+      std::fflush(stderr);
+    } else if (wall >= next_line_) {
+      std::fputs((words + "\n").c_str(), stderr);
+      next_line_ = wall * 1.5 + 1;
+    }
+  }
+
+ private:
+  const evolve::Evolution& evolution_;
+  bool quiet_, terminal_;
+  double begin_, next_line_ = 2;  // s
+};
+
+nlohmann::ordered_json to_json(const evolve::Evolution& evolution, const EvolveArguments& arguments,
+                               const fs::path& folder, const evolve::PageFacts& facts, bool stopped) {
+  const auto number_or_null = [](double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  };
+  const evolve::Task& task = evolution.task();
+  std::int64_t unfit = 0, early = 0;
+  for (const evolve::Generation& g : evolution.history()) unfit += g.unfit, early += g.early;
+  nlohmann::ordered_json json = {{"task", task.name},
+                                 {"experiment", task.experiment},
+                                 {"algorithm", task.algorithm.name},
+                                 {"seed", arguments.seed},
+                                 {"population", evolution.population()},
+                                 {"threads", evolution.options().trials.threads},
+                                 {"jobs", evolution.options().trials.jobs},
+                                 {"status", stopped ? "stopped" : "done"},
+                                 {"generations", evolution.history().size()},
+                                 {"trials", evolution.trials()},
+                                 {"best_fitness", number_or_null(evolution.best().fitness())},
+                                 {"best_genome", (folder / "best.json").string()},
+                                 {"best_modules", evolution.best().genome.modules()},
+                                 {"bar", task.bar ? nlohmann::ordered_json(*task.bar) : nlohmann::ordered_json()},
+                                 {"solved", evolution.solved()},
+                                 {"state_hash", hash_text(evolution.hash())},
+                                 {"trials_per_s", facts.wall_time > 0 ? real(facts.trials_here) / facts.wall_time : 0},
+                                 {"wall_time_s", facts.wall_time},
+                                 {"simulated_s", evolution.simulated()},
+                                 {"archive", evolution.archive().size()},
+                                 {"unfit", unfit},
+                                 {"stopped_early", early},
+                                 {"bodies_repaired", evolution.repairs().repaired},
+                                 {"bodies_refused", evolution.repairs().refused},
+                                 {"failures", evolution.failures()},
+                                 {"folder", folder.string()}};
+  return json;
+}
+
+// The folder of results, and the state in it if there is one to go on from.
+Result<fs::path> folder_of(const EvolveArguments& arguments, const evolve::Task& task) {
+  std::error_code error;
+  if (!arguments.out && arguments.resume) return Error("--resume needs the folder of the evolution", "give --out DIR");
+  if (!arguments.out) return make_next_run_folder("evolve_" + folder_name(arguments.task, task.name));
+  const fs::path folder = *arguments.out, state = folder / "evolution.json";
+  const bool there = fs::exists(state, error);
+  if (there && !arguments.resume)
+    return Diagnostic{state.string(), 0, "there is an evolution in this folder",
+                      "go on with it (--resume), or give another folder"};
+  if (!there && arguments.resume)
+    return Diagnostic{state.string(), 0, "there is no evolution to go on with in this folder",
+                      "leave --resume out to begin one, or give its folder"};
+  return folder;
+}
+
+}  // namespace
+
+void add_evolve(CLI::App& app, EvolveArguments& a) {
+  CLI::App* evolve = app.add_subcommand("evolve", "breed bodies and minds for a task");
+  evolve->footer(examples);
+  evolve->add_option("task", a.task, "a task such as evolution/gait, or the path of a task.json")->required();
+  evolve->add_option("--generations", a.generations, "how many (default: as the task says)")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000'000));
+  evolve->add_option("--population", a.population, "genomes of a generation (default: as the task says)")
+      ->type_name("N")
+      ->check(whole_number(2, 1'000'000));
+  evolve->add_option("--seed", a.seed, "of everything random in the evolution; trial k of a genome has the seed k")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number());
+  evolve->add_option("--threads", a.threads, "threads of a process (default: all of the machine, divided by the jobs)")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  evolve
+      ->add_option("--jobs", a.jobs,
+                   "processes: a trial that crashes one costs its own genome only (default: 1, all in one process)")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  evolve->add_option("--engine", a.engine, "physics engine (default: as the task or the experiment says)")
+      ->type_name("NAME");
+  evolve->add_option("--set", a.set, "change a parameter of the experiment, in all trials; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  evolve->add_option("--device", a.device, "auto or cpu")->capture_default_str()->type_name("WHERE");
+  evolve->add_option("--gallery", a.gallery, "of how many of the best there are a genome and a picture at the end")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(0, 100));
+  evolve->add_flag("--resume", a.resume, "go on with the evolution in the folder of --out");
+  evolve->add_option("--out", a.out, "folder for the results (default: runs/evolve_NAME/001, ...)")->type_name("DIR");
+  evolve->add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
+  evolve->add_flag("--quiet", a.quiet, "no progress, no table; warnings are still printed");
+}
+
+int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log& log) {
+  if (arguments.device != "auto" && arguments.device != "cpu")
+    return complain(Error(
+        fmt::format("evolve does not run on the device '{}'", arguments.device),
+        arguments.device == "cuda" ? "use --device cpu: trials do not run on a GPU yet" : "use one of: auto, cpu"));
+  auto task = evolve::read_task(arguments.task);
+  if (!task.ok()) return complain(task.error());
+  if (auto adjusted = adjust(arguments, *task); !adjusted.ok()) return complain(adjusted.error());
+  evolve::EvolveOptions options;
+  options.seed = arguments.seed;
+  options.generations = arguments.generations, options.population = arguments.population;
+  options.version = version;
+  options.trials.jobs = arguments.jobs;
+  const int hardware = std::max(1, narrow<int>(std::thread::hardware_concurrency()));
+  options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
+  auto evolution = evolve::Evolution::create(*task, library, evolve::built_in_algorithms(), options);
+  if (!evolution.ok()) return complain(evolution.error());
+
+  const auto folder = folder_of(arguments, *task);
+  if (!folder.ok()) return complain(folder.error());
+  const auto kept = keep_folder(*folder, 2);
+  if (!kept.ok()) return complain(kept.error());
+  const EvolutionFolder files(*folder, **evolution);
+  if (arguments.resume)
+    if (auto loaded = (*evolution)->load(files.state()); !loaded.ok()) return complain(loaded.error());
+
+  const bool quiet = arguments.quiet || arguments.json;
+  const std::int64_t trials_before = (*evolution)->trials();
+  const double begin = platform::monotonic_seconds();
+  double page_at = begin;
+  evolve::PageFacts facts;
+  const auto now = [&](bool running) {
+    facts = {platform::monotonic_seconds() - begin, (*evolution)->trials() - trials_before, running};
+  };
+  bool stopped = false;
+  {
+    const platform::StopOnSignal stop;
+    EvolveProgress progress(**evolution, quiet);
+    while (!(*evolution)->done() && !stopped) {
+      progress.show();
+      stopped = !(*evolution)->step(&stop.requested());
+      if (stopped) break;
+      now(true);
+      const bool page = platform::monotonic_seconds() - page_at > 3;
+      if (page) page_at = platform::monotonic_seconds();
+      if (auto saved = files.save(facts, page); !saved.ok()) return complain(saved.error()), run_failed;
+    }
+  }
+  now(false);
+  if (auto finished = files.finish(facts, static_cast<std::size_t>(arguments.gallery), library, log); !finished.ok())
+    return complain(finished.error()), run_failed;
+  if (arguments.json) fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, stopped), 2));
+  else if (!arguments.quiet)
+    fmt::print(
+        "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  run    volvox run {} "
+        "--view\n",
+        (*evolution)->task().name, number((*evolution)->best().fitness()), (*evolution)->history().size(),
+        (*evolution)->trials(), (*evolution)->solved() ? ": solved" : "", (*folder / "best.json").string(),
+        (*folder / "index.html").string(), (*folder / "best.json").string());
+  if (stopped)
+    std::fputs(fmt::format("{} stopped on request; go on with the same command, --resume and --out '{}'\n",
+                           red("volvox:"), folder->string())
+                   .c_str(),
+               stderr);
+  return stopped || std::isnan((*evolution)->best().fitness()) ? run_failed : done;
+}
+
+}  // namespace volvox::cli

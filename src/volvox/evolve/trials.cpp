@@ -1,0 +1,341 @@
+#include "volvox/evolve/trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "volvox/base/hash.h"
+#include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
+#include "volvox/base/platform/child_process.h"
+#include "volvox/world/measures.h"
+
+namespace volvox::evolve {
+namespace {
+
+constexpr double slice = 0.25;         // s of simulated time between two looks at a trial
+constexpr double runaway_speed = 100;  // m/s of the centre of mass: no robot here is a tenth as fast
+constexpr double unfit = std::numeric_limits<double>::quiet_NaN();
+
+// What a failed trial counts as: worse than every number.
+double at_worst(double value) { return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value; }
+
+double over_trials(std::vector<double> values, Over over) {
+  for (double& value : values) value = at_worst(value);
+  std::ranges::sort(values);
+  double result = values.front();
+  if (over == Over::median) result = values[(values.size() - 1) / 2];  // of an even number the worse of the two
+  if (over == Over::mean) {
+    result = 0;
+    for (const double value : values) result += value / real(values.size());
+  }
+  return std::isfinite(result) ? result : unfit;
+}
+
+}  // namespace
+
+// One trial under way.
+struct Trials::One {
+  std::size_t genome = 0, trial = 0;
+  std::shared_ptr<sim::Run> run;
+  StepStatus status;
+  Vec3 start, last;
+  bool early = false, over = false;
+  std::vector<double> objectives, features;
+  std::string failure;
+  std::uint64_t hash = 0;
+  double simulated = 0;
+};
+
+double Outcome::fitness() const {
+  double sum = 0;
+  for (const double objective : objectives) sum += objective;
+  return objectives.empty() ? unfit : sum;
+}
+
+Json to_json(const Outcome& outcome) {
+  return {{"objectives", outcome.objectives}, {"features", outcome.features}, {"failure", outcome.failure},
+          {"hash", hash_text(outcome.hash)},  {"early", outcome.early},       {"simulated", outcome.simulated}};
+}
+
+Result<Outcome> outcome_from(const Json& json) {
+  Outcome outcome;
+  try {
+    const auto numbers = [](const Json& list) {
+      std::vector<double> values;
+      for (const Json& one : list) values.push_back(one.is_null() ? unfit : one.get<double>());
+      return values;
+    };
+    outcome.objectives = numbers(json.at("objectives"));
+    outcome.features = numbers(json.at("features"));
+    outcome.failure = json.at("failure").get<std::string>();
+    outcome.hash = std::stoull(json.at("hash").get<std::string>(), nullptr, 16);
+    outcome.early = json.at("early").get<int>();
+    outcome.simulated = json.at("simulated").get<double>();
+  } catch (const std::exception&) {
+    return Error("an outcome of the state is damaged", "use another state");
+  }
+  return outcome;
+}
+
+Result<Trials> Trials::create(const Task& task, const sim::Library& library, const TrialOptions& options) {
+  Trials trials(task, library, options);
+  auto located = sim::locate_experiment(task.experiment, library);
+  if (!located.ok()) {
+    Error error;
+    for (Diagnostic one : located.error().diagnostics()) {
+      if (one.file.empty()) one.file = task.file;
+      error.add(std::move(one));
+    }
+    return error;
+  }
+  trials.located_ = *located;
+  trials.models_ = std::make_shared<model::ModelLibrary>();
+  trials.world_files_ = std::make_shared<WorldFiles>();
+  trials.nobody_ = std::make_shared<Log>([](LogLevel, std::string_view) {}, LogLevel::error);
+  if (!task.robot.empty()) return trials;
+  // The modules of the experiment are those that its world has at the start.
+  Organism plain = decode(task, {{}, std::vector<double>(task.shared_genes(), 0.5), {}});
+  plain.behavior.clear(), plain.parameters.clear();
+  auto run = trials.prepare(plain, 0);
+  if (!run.ok()) return run.error();
+  trials.modules_ = (*run)->report().modules;
+  if (trials.modules_ == 0)
+    return Diagnostic{task.file, 0, fmt::format("'{}' has no modules", task.experiment),
+                      "give the task a \"body\", or another experiment"};
+  return trials;
+}
+
+Result<std::unique_ptr<sim::Run>> Trials::prepare(const Organism& organism, std::size_t trial) {
+  sim::RunOptions options;
+  options.experiment = located_.name;
+  options.seed = trial + 1;
+  options.settings = {{"trial", fmt::format("{}", trial + 1)}};
+  options.models = models_;
+  const auto shared = std::make_shared<const Organism>(organism);
+  options.make = [this, shared] { return organism_experiment(shared, located_, *library_, world_files_); };
+  return sim::Run::prepare(options, *library_, *nobody_);
+}
+
+// A mistake of the task shows in the first tick of any genome.
+Result<void> Trials::check(const Genome& genome) {
+  auto run = prepare(decode(*task_, genome), 0);
+  if (!run.ok()) {
+    Error error;
+    for (Diagnostic one : run.error().diagnostics()) {
+      if (one.file.empty()) one.file = task_->file;
+      error.add(std::move(one));
+    }
+    return error;
+  }
+  if ((*run)->ticks() < 1)
+    return Diagnostic{task_->file, 0, "a trial has no tick", "give a longer \"duration\" or a shorter \"dt\""};
+  if (const StepStatus status = (*run)->step(); !status.ok())
+    return Diagnostic{task_->file, 0, "the first tick of a trial failed: " + status.text(), "correct the task"};
+  (*run)->end();
+  std::vector<std::string> wanted, known;
+  for (const Objective& objective : task_->objectives) wanted.push_back(objective.metric);
+  for (const Axis& axis : task_->map)
+    if (axis.feature != "modules") wanted.push_back(axis.feature);
+  for (const sim::Metric& metric : (*run)->report().metrics.all()) known.push_back(metric.name);
+  Error error;
+  for (const std::string& metric : wanted) {
+    if (std::ranges::find(known, metric) != known.end()) continue;
+    const std::string nearest = nearest_name(metric, known);
+    error.add({task_->file, 0, fmt::format("'{}' has no metric '{}'", task_->experiment, metric),
+               nearest.empty() ? fmt::format("use some of: {}", fmt::join(known, ", "))
+                               : fmt::format("did you mean '{}'? There are: {}", nearest, fmt::join(known, ", "))});
+  }
+  if (!error.empty()) return error;
+  return {};
+}
+
+void Trials::run_batch(std::vector<One>& batch, const std::atomic<bool>* stop) {
+  std::vector<std::shared_ptr<sim::Run>> runs;
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!batch[i].run) continue;
+    which.push_back(i);
+    batch[i].start = batch[i].last = world::centre_of_mass(batch[i].run->simulation().world());
+  }
+  for (One& one : batch) runs.push_back(one.run);
+  sim::Population population(runs, options_.threads);
+  std::vector<StepStatus> statuses;
+  while (!which.empty() && !(stop != nullptr && stop->load())) {
+    sim::Run& any = *batch[which.front()].run;
+    const std::int64_t ticks_of_slice = std::max<std::int64_t>(1, std::llround(slice / any.report().dt.seconds()));
+    // The ticks that are left are the same for all: trials of a task are equally long.
+    const std::int64_t ticks = std::min(ticks_of_slice, any.ticks() - any.simulation().tick());
+    statuses.assign(which.size(), {});
+    population.step(ticks, which, statuses);
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      One& one = batch[which[k]];
+      one.status = std::move(statuses[k]);
+      const sim::Simulation& simulation = one.run->simulation();
+      const double now = simulation.now().seconds();
+      const Vec3 centre = world::centre_of_mass(simulation.world());
+      const bool away =
+          !finite(centre) || length(centre - one.last) > runaway_speed * std::max(slice, any.report().dt.seconds());
+      if (one.status.ok() && away) one.status.what = fmt::format("it ran away at {:.2f} s", now);
+      one.last = centre;
+      const EarlyStop& rule = task_->stop;
+      const double moved = length(centre.x - one.start.x, centre.y - one.start.y);
+      one.early = one.status.ok() && simulation.tick() < one.run->ticks() &&
+                  ((rule.after > 0 && now >= rule.after && now < rule.after + slice && moved < rule.moved_less_than) ||
+                   (rule.fell_below && centre.z < *rule.fell_below));
+      one.over = !one.status.ok() || one.early || simulation.tick() >= one.run->ticks();
+    }
+    std::erase_if(which, [&](std::size_t i) { return batch[i].over; });
+  }
+}
+
+std::vector<Outcome> Trials::run_here(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
+  const std::size_t per_genome = task_->trials.size(), count = genomes.size() * per_genome;
+  std::vector<One> done(count);
+  for (std::size_t first = 0; first < count;) {
+    std::vector<One> batch;
+    for (; first < count && std::ssize(batch) < options_.at_once; ++first) {
+      One& one = batch.emplace_back();
+      one.genome = first / per_genome, one.trial = first % per_genome;
+      auto run = prepare(decode(*task_, genomes[one.genome]), one.trial);
+      if (run.ok()) one.run = std::move(*run);
+      else one.failure = run.error().diagnostics().front().what;
+    }
+    run_batch(batch, stop);
+    if (stop != nullptr && stop->load()) return {};
+    for (One& one : batch) {
+      const auto not_measured = [&](std::size_t n) { return std::vector<double>(n, unfit); };
+      one.objectives = not_measured(task_->objectives.size()), one.features = not_measured(task_->map.size());
+      if (one.run) {
+        one.run->end();
+        const sim::RunReport& report = one.run->report();
+        one.hash = report.state_hash, one.simulated = report.sim_time;
+        if (!one.status.ok()) one.failure = one.status.text();
+        const auto measured = [&](const std::string& name) {
+          if (name == "modules") return real(report.modules);
+          const sim::Metric* metric = report.metrics.find(name);
+          return metric == nullptr ? unfit : metric->value;
+        };
+        for (std::size_t i = 0; i < one.features.size(); ++i) one.features[i] = measured(task_->map[i].feature);
+        for (std::size_t i = 0; i < one.objectives.size() && one.failure.empty(); ++i) {
+          one.objectives[i] = task_->objectives[i].weight * measured(task_->objectives[i].metric);
+          if (std::isnan(one.objectives[i]))
+            one.failure = fmt::format("'{}' was not measured", task_->objectives[i].metric);
+        }
+        one.run.reset();
+      }
+      done[one.genome * per_genome + one.trial] = std::move(one);
+    }
+  }
+  std::vector<Outcome> outcomes;
+  for (std::size_t g = 0; g < genomes.size(); ++g)
+    outcomes.push_back(outcome_of(std::span(done).subspan(g * per_genome, per_genome), genomes[g].modules()));
+  return outcomes;
+}
+
+Outcome Trials::outcome_of(std::span<const One> trials, std::size_t) const {
+  Outcome outcome;
+  Hasher hasher;
+  const auto gathered = [&](std::vector<double> One::*values, std::size_t i) {
+    std::vector<double> all;
+    for (const One& one : trials) all.push_back((one.*values)[i]);
+    return over_trials(std::move(all), task_->over);
+  };
+  for (std::size_t i = 0; i < task_->objectives.size(); ++i)
+    outcome.objectives.push_back(gathered(&One::objectives, i));
+  for (std::size_t i = 0; i < task_->map.size(); ++i) outcome.features.push_back(gathered(&One::features, i));
+  for (const One& one : trials) {
+    hasher.add(one.hash);
+    outcome.early += one.early;
+    outcome.simulated += one.simulated;
+    if (outcome.failure.empty() && !one.failure.empty())
+      outcome.failure = fmt::format("trial {}: {}", one.trial + 1, one.failure);
+  }
+  outcome.hash = hasher.value();
+  return outcome;
+}
+
+namespace {
+
+std::string outcomes_text(const std::vector<Outcome>& outcomes) {
+  Json list = Json::array();
+  for (const Outcome& outcome : outcomes) list.push_back(to_json(outcome));
+  return to_json_text(list);
+}
+
+std::vector<Outcome> outcomes_of_text(const std::string& text) {
+  std::vector<Outcome> outcomes;
+  const Json list = Json::parse(text, nullptr, false);
+  if (!list.is_array()) return {};
+  for (const Json& one : list) {
+    auto outcome = outcome_from(one);
+    if (!outcome.ok()) return {};
+    outcomes.push_back(std::move(*outcome));
+  }
+  return outcomes;
+}
+
+struct Share {
+  std::size_t first = 0, count = 0;  // genomes
+  std::unique_ptr<platform::ChildProcess> process{};
+};
+
+}  // namespace
+
+// A share of the genomes for each process. One that ends without its outcomes is cut into single genomes, so that only
+// the one that is to blame is lost.
+std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
+  std::vector<Outcome> outcomes(genomes.size());
+  std::deque<Share> waiting;
+  const std::size_t share = std::max<std::size_t>(1, genomes.size() / (static_cast<std::size_t>(options_.jobs) * 4));
+  for (std::size_t first = 0; first < genomes.size(); first += share)
+    waiting.push_back({first, std::min(share, genomes.size() - first)});
+  std::vector<Share> running;
+  const auto lost = [&](const Share& of, const std::string& why) {
+    if (of.count > 1) {
+      for (std::size_t i = 0; i < of.count; ++i) waiting.push_back({of.first + i, 1});
+      return;
+    }
+    Outcome& outcome = outcomes[of.first];
+    outcome.objectives.assign(task_->objectives.size(), unfit);
+    outcome.features.assign(task_->map.size(), unfit);
+    outcome.failure = "its process ended: " + why;
+  };
+  while (!waiting.empty() || !running.empty()) {
+    if (stop != nullptr && stop->load()) return {};  // ends the children
+    while (std::ssize(running) < options_.jobs && !waiting.empty()) {
+      Share next = std::move(waiting.front());
+      waiting.pop_front();
+      const auto work = [&] { return outcomes_text(run_here(genomes.subspan(next.first, next.count), nullptr)); };
+      auto child = platform::ChildProcess::start(work);
+      if (!child.ok()) {
+        next.count = 1;
+        lost(next, child.error().diagnostics().front().what);
+        continue;
+      }
+      next.process = std::move(*child);
+      running.push_back(std::move(next));
+    }
+    std::vector<const platform::ChildProcess*> children;
+    for (const Share& one : running) children.push_back(one.process.get());
+    platform::ChildProcess::wait_for_any(children, 1);
+    std::erase_if(running, [&](Share& one) {
+      if (!one.process->poll()) return false;
+      std::vector<Outcome> found = outcomes_of_text(one.process->outcome().text);
+      if (one.process->outcome().failure.empty() && found.size() == one.count)
+        std::ranges::move(found, outcomes.begin() + static_cast<std::ptrdiff_t>(one.first));
+      else lost(one, one.process->outcome().failure);
+      return true;
+    });
+  }
+  return outcomes;
+}
+
+std::vector<Outcome> Trials::run(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
+  return options_.jobs > 1 ? run_in_processes(genomes, stop) : run_here(genomes, stop);
+}
+
+}  // namespace volvox::evolve

@@ -1,0 +1,71 @@
+// Runs the trials of genomes: many worlds side by side in one process (sim::Population), which share models, or in
+// several processes. A trial has the same hash alone, in a population, at any number of threads and of processes.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "volvox/evolve/task.h"
+#include "volvox/sim/population.h"
+
+namespace volvox::evolve {
+
+struct Outcome {
+  // One for each objective of the task, weighted: more is better. NaN: the genome is unfit, `failure` says why.
+  std::vector<double> objectives;
+  std::vector<double> features;  // of the task's map
+  std::string failure;
+  std::uint64_t hash = 0;  // of the states in which its trials ended
+  int early = 0;           // trials that were stopped early
+  double simulated = 0;    // s
+
+  double fitness() const;  // the sum of the objectives
+};
+Json to_json(const Outcome& outcome);
+Result<Outcome> outcome_from(const Json& json);
+
+struct TrialOptions {
+  int threads = 1;
+  int jobs = 1;      // processes; each has `threads` threads
+  int at_once = 64;  // worlds side by side in a process
+};
+
+class Trials {
+ public:
+  // Finds the experiment, and runs one tick of it with this genome, to see whether all that the task names is there:
+  // behaviours, parameters, metrics. Task and library must outlive it.
+  static Result<Trials> create(const Task& task, const sim::Library& library, const TrialOptions& options);
+  Result<void> check(const Genome& genome);
+
+  // The modules of the experiment, for tasks without bodies of their own.
+  std::size_t modules_of_experiment() const { return modules_; }
+  const std::shared_ptr<model::ModelLibrary>& models() const { return models_; }
+
+  // An outcome for each genome. `stop` ends it between slices of trials; the result is then empty.
+  std::vector<Outcome> run(std::span<const Genome> genomes, const std::atomic<bool>* stop = nullptr);
+  // A single trial as a run of its own, from 0.
+  Result<std::unique_ptr<sim::Run>> prepare(const Organism& organism, std::size_t trial);
+
+ private:
+  Trials(const Task& task, const sim::Library& library, const TrialOptions& options)
+      : task_(&task), library_(&library), options_(options) {}
+  struct One;
+  std::vector<Outcome> run_here(std::span<const Genome> genomes, const std::atomic<bool>* stop);
+  std::vector<Outcome> run_in_processes(std::span<const Genome> genomes, const std::atomic<bool>* stop);
+  void run_batch(std::vector<One>& batch, const std::atomic<bool>* stop);
+  Outcome outcome_of(std::span<const One> trials, std::size_t modules) const;
+
+  const Task* task_;
+  const sim::Library* library_;
+  TrialOptions options_;
+  std::shared_ptr<Log> nobody_;  // trials warn nobody: thousands of them would say the same
+  sim::Located located_;
+  std::shared_ptr<model::ModelLibrary> models_;
+  std::shared_ptr<WorldFiles> world_files_;
+  std::size_t modules_ = 0;
+};
+
+}  // namespace volvox::evolve

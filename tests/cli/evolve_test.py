@@ -1,0 +1,160 @@
+"""volvox evolve: the same winners at any number of threads and processes, after a kill, and on any instruction set."""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+TASK = {
+    "experiment": "evolution/organism",
+    "fitness": [{"metric": "moved_m", "better": "more"}],
+    "trial": {"duration": 0.5, "count": 2, "friction": [0.8, 1.2], "noise": [0.01], "fitness_by": "worst"},
+    "body": {"robot": "superbot", "modules": [1, 4]},
+    "mind": {"behavior": "oscillators", "shared": {"frequency": [0.3, 1.2]}, "each": {"lag": [0, 6], "pitch.amplitude": [0, 1]}},
+    "algorithm": {"name": "ga", "population": 8, "generations": 4},
+}
+
+
+class Evolve(CommandTest):
+    def evolve(self, *arguments, **options):
+        return json.loads(self.run_program("evolve", *arguments, "--json", "--gallery", "0", **options).stdout)
+
+    def task(self, **changes):
+        return self.write("t/task.json", json.dumps({**TASK, **changes}, indent=1))
+
+    def test_the_same_winners_everywhere(self):
+        task = self.task()
+        first = self.evolve(task, "--threads", 1, "--out", "a")
+        self.assertEqual((first["generations"], first["trials"], first["status"]), (4, 64, "done"))
+        for name, arguments, environment in [("b", ["--threads", 2], {}), ("c", ["--jobs", 2, "--threads", 1], {}), ("d", [], {"VOLVOX_ISA": "sse2"})]:
+            found = self.evolve(task, *arguments, "--out", name, **environment)
+            self.assertEqual((found["state_hash"], found["best_fitness"]), (first["state_hash"], first["best_fitness"]), name)
+            self.assertEqual(self.read("a", "best.json"), self.read(name, "best.json"))
+            self.assertEqual(self.read("a", "evolution.json"), self.read(name, "evolution.json"))
+        other = self.evolve(task, "--seed", 2, "--out", "e")
+        self.assertNotEqual(other["state_hash"], first["state_hash"])
+        slippery = self.evolve(task, "--set", "friction=0.1", "--out", "f")
+        self.assertNotEqual(slippery["state_hash"], first["state_hash"])
+
+    def test_a_kill_loses_at_most_one_generation(self):
+        task = self.task()
+        whole = self.evolve(task, "--out", "whole")
+        draw = random.Random(5)
+        kills = 0
+        for attempt in range(40):
+            there = os.path.exists(os.path.join(self.folder, "k", "evolution.json"))
+            process = subprocess.Popen([self.program, "evolve", task, "--json", "--gallery", "0", "--out", "k", *(["--resume"] if there else [])],
+                                       cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            try:
+                # Later and later, so that it comes to an end on a slow machine, too.
+                out, _ = process.communicate(timeout=0.1 + 0.15 * attempt + draw.uniform(0, 0.2))
+                found = json.loads(out)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+        self.assertGreater(kills, 0)
+        self.assertEqual(found["state_hash"], whole["state_hash"])
+        self.assertEqual(self.read("whole", "evolution.json"), self.read("k", "evolution.json"))
+        longer = self.evolve(task, "--out", "k", "--resume", "--generations", 6)
+        self.assertEqual(longer["state_hash"], self.evolve(task, "--out", "six", "--generations", 6)["state_hash"])
+
+    def test_ctrl_c_leaves_a_state(self):
+        task = self.task(algorithm={"name": "ga", "population": 8, "generations": 100000})
+        process = subprocess.Popen([self.program, "evolve", task, "--quiet", "--gallery", "0", "--out", "s"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            if os.path.exists(os.path.join(self.folder, "s", "evolution.json")):
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("--resume", errors)
+        so_far = len(json.loads(self.read("s", "evolution.json"))["content"]["history"])
+        found = self.evolve(task, "--out", "s", "--resume", "--generations", so_far + 1)
+        self.assertEqual(found["generations"], so_far + 1)
+
+    def test_a_genome_is_an_experiment(self):
+        found = self.evolve(self.task(), "--out", "a", "--generations", 2)
+        first = self.run_json("a/best.json", "--seed", 1)
+        second = self.run_json("a/best.json", "--seed", 2, "--set", "trial=2")
+        worst = min(first["metrics"]["moved_m"], second["metrics"]["moved_m"])
+        self.assertEqual(worst, found["best_fitness"])
+        self.assertEqual((first["modules"], first["ticks"]), (found["best_modules"], 30))
+        info = self.run_program("info", "a/best.json", status=None)
+        self.assertIn("friction", info.stdout + info.stderr)
+
+    def test_the_page_stands_alone(self):
+        self.run_program("evolve", self.task(map={"x": {"feature": "modules", "from": 1, "to": 5, "cells": 4}, "y": {"feature": "moved_m", "from": 0, "to": 0.2, "cells": 5}},
+                                             algorithm={"name": "map_elites", "population": 8, "generations": 3}),
+                         "--quiet", "--gallery", 1, "--out", "a")
+        page = self.read("a", "index.html")
+        for word in ["Fitness over the generations", "Lineage", "Elites", "volvox run gallery/01.json"]:
+            self.assertIn(word, page)
+        for foreign in ["<script", "http://", "https://", 'src="gallery']:
+            self.assertNotIn(foreign, page)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "a", "gallery", "01.json")))
+
+    def test_bad_input_is_named(self):
+        task = self.task()
+        self.evolve(task, "--out", "a", "--generations", 1)
+        good = self.read("a", "evolution.json")
+        cases = [(["evolution/gaitt"], "did you mean 'evolution/gait'"),
+                 ([task, "--out", "a"], "--resume"),
+                 ([task, "--resume"], "--out"),
+                 ([task, "--out", "b", "--resume"], "no evolution"),
+                 ([task, "--out", "a", "--resume", "--seed", "3"], "--seed 1"),
+                 ([task, "--out", "a", "--resume", "--set", "friction=0.5"], "another task"),
+                 ([task, "--device", "cuda"], "GPU"),
+                 ([task, "--set", "frictoin=1"], "friction"),
+                 ([task, "--engine", "nativ"], "native"),
+                 ([self.write("x/task.json", "{\n\"experiment\": 3,\n}")], "x/task.json:3"),
+                 (["nothing.json"], "nothing.json")]
+        for arguments, words in cases:
+            self.assertIn(words, self.run_program("evolve", *arguments, "--generations", "1", status=2).stderr, arguments)
+        self.write("a/evolution.json", good[:len(good) // 2])
+        self.assertIn("damaged", self.run_program("evolve", task, "--out", "a", "--resume", status=2).stderr)
+        self.assertEqual(self.read("a", "evolution.json"), good[:len(good) // 2], "what is refused stays as it is")
+        self.assertTrue(json.loads(self.read("a", "best.json")))
+
+    def test_minds_of_every_kind(self):
+        minds = {
+            "neural": {"behavior": "neural", "fixed": {"inputs": "pitch.angle yaw.angle", "outputs": "pitch yaw", "hidden": 3},
+                       "shared": {"weights": {"from": -2, "to": 2, "count": 23}}},
+            "roles": {"behavior": "role_table", "fixed": {"parent": "back"}, "shared": {"root.pitch.amplitude": [0, 1], "front.pitch.amplitude": [0, 1], "front.delay": [0, 1]}},
+            "any": {"behavior": "snake", "shared": {"amplitude": [0, 1], "wavelength": [2, 8]}},
+        }
+        for name, mind in minds.items():
+            task = self.task(mind=mind)
+            found = self.evolve(task, "--generations", 2, "--threads", 2, "--out", name)
+            self.assertGreater(found["best_fitness"], 0, name)
+            self.assertEqual((found["unfit"], found["failures"]), (0, {}), name)
+            self.assertEqual(found["state_hash"], self.evolve(task, "--generations", 2, "--jobs", 2, "--out", name + "2")["state_hash"], name)
+        minds["neural"]["shared"]["weights"]["count"] = 22
+        self.assertIn("needs 23 weights", self.run_program("evolve", self.task(mind=minds["neural"]), status=2).stderr)
+
+    def test_a_new_task_runs(self):
+        self.run_program("new", "task", "my_task")
+        found = self.evolve("my_task/task.json", "--generations", 1, "--population", 4, "--out", "a")
+        self.assertEqual(found["trials"], 8)
+        self.run_program("run", "a/best.json", "--duration", "0.2", "--quiet")
+
+    def test_bench(self):
+        found = json.loads(self.run_program("bench", "evolve", "--trials", 2, "--threads", "1,2", "--repeats", 1, "--json").stdout)
+        self.assertEqual((found["modules"], found["trial_s"]), (8, 10))
+        self.assertEqual(len({row["hash"] for row in found["results"]}), 1)
+        for row in found["results"]:
+            self.assertGreater(row["trials_per_s"], 0)
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
