@@ -102,6 +102,16 @@ def test_motors_and_modules_by_name() -> None:
         assert world.state_hash == hashes[0]
 
 
+def test_one_number_for_all_modules() -> None:
+    hashes = []
+    for values in (0.2, np.full(3, 0.2)):
+        with volvox.load("remod3d/snake", settings={"modules": 3}, behaviors={"snake": "commanded"}) as world:
+            world.act("pitch", values)
+            world.step(5)
+            hashes.append(world.state_hash)
+    assert hashes[0] == hashes[1]
+
+
 def test_pushing_what_is_not_there(snake: volvox.World) -> None:
     before = snake.state_hash
     for call, what in (

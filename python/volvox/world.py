@@ -370,10 +370,10 @@ class World:
         """
         indices = None if modules is None else self._choose(modules, self.module_names, "modules")
         count = len(self.module_names) if indices is None else len(indices)
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
         if array.ndim == 0:
             array = np.full(count, float(array))
-        self._core.act(action, array, indices, control)
+        self._core.act(action, np.ascontiguousarray(array), indices, control)
 
     def push(self, module: str, force: Sequence[float], *, link: str = "") -> None:
         """Pushes a link (empty: the module's first) with a force in N, world axes, in the next tick. It is recorded."""
@@ -503,14 +503,14 @@ def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> O
 
 def _numbers(values: npt.ArrayLike, shape: tuple[int, ...], what: str, each: str) -> Floats:
     try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be numbers: {error}") from None
     if array.shape != shape:
         if array.ndim == 0 and len(shape) == 1:
             raise InputError(f"{what} is one number; give {shape[0]}, one for each {each}")
         raise InputError(f"{what} has the shape {array.shape}; give {shape}, one number for each {each}")
-    return array
+    return np.ascontiguousarray(array)
 
 
 def _suggestion(name: str, names: Sequence[str]) -> str:
