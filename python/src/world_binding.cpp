@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "volvox/base/hash.h"
+#include "volvox/model/mjcf.h"
 #include "volvox/world/measures.h"
 #include "world_handle.h"
 #include "world_pictures.h"
@@ -268,6 +269,12 @@ void bind_world(nb::module_& module) {
       .def("messages", &messages)
       .def("watch_messages", &WorldHandle::watch_messages)
       .def("history", &history)
+      .def("mjcf",
+           [](WorldHandle& world) {
+             const Use use(world, "mjcf", Use::Callback::allowed);
+             model::Mjcf mjcf = model::write_mjcf(world.run().simulation().world().model());
+             return nb::make_tuple(mjcf.text, mjcf.left_out);
+           })
       .def("state_hash", [](WorldHandle& world) { return hash_text(world.hash()); })
       .def("snapshot", &WorldHandle::snapshot)
       .def("restore", &WorldHandle::restore, nb::arg("snapshot"))

@@ -445,6 +445,12 @@ class World:
         MODULE.SENSOR; docks: none, state or load. Needs EGL (libegl1, libgl1-mesa-dri)."""
         return self._core.picture(camera, int(width), int(height), docks)
 
+    def mjcf(self) -> tuple[str, list[str]]:
+        """The world at its start as MJCF, for MuJoCo 3 or later, and what MJCF cannot say, in words: links are bodies,
+        motors actuators, engaged docks welds, free docks sites. The keyframe "start" has all positions. As `volvox
+        export --mjcf`."""
+        return self._core.mjcf()
+
     def _find_module(self, name: str) -> None:
         names = {link.split(".", 1)[0] for link in self.link_names} | set(self.module_names)
         if not any(link.startswith(name + ".") for link in self.link_names):
