@@ -94,7 +94,7 @@ class Assembler:
             return re.sub(r"^!?\[|\]\($", "", before)  # a folder without a page: its name alone
         if to.suffix != ".md":
             copy = self.out / to.relative_to(self.root)
-            if copy.suffix not in {".jpg", ".png", ".svg", ".mp4", ".gif", ".html", ".csv", ".json"}:
+            if copy.suffix not in {".jpg", ".png", ".webp", ".svg", ".mp4", ".gif", ".html", ".csv", ".json"}:
                 copy = copy.with_name(copy.name + ".txt")  # source is shown, not downloaded
                 to = to.with_name(to.name + ".txt")
             copy.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 from typing import Iterator, NamedTuple
@@ -60,3 +61,16 @@ def test_a_tutorial(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
                 assert line in printed, f"line {block.line}: '{line}' is not in what it printed:\n{printed}"
                 expected += 1
     assert expected > 0, "a tutorial says what it prints"
+
+
+def test_the_cpp_of_the_readme_compiles(tmp_path: pathlib.Path) -> None:
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if not PREFIX.is_dir() or compiler is None:
+        pytest.skip("there is no compiler, or Volvox is not installed in build/python/prefix")
+    programs = [found[3] for found in BLOCK.finditer((ROOT / "README.md").read_text()) if found[1] == "cpp"]
+    assert programs
+    for program in programs:
+        (tmp_path / "readme.cpp").write_text(program)
+        words = [compiler, "-std=c++20", "-fsyntax-only", f"-I{PREFIX}/include", "readme.cpp"]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+        assert done.returncode == 0, done.stderr
