@@ -17,7 +17,7 @@ from typing import Any, Callable, Literal, Mapping, NamedTuple, NoReturn, Option
 import numpy as np
 import numpy.typing as npt
 
-from . import _codec, _core
+from . import _codec, _core, notebook
 from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
 from .report import Report
 
@@ -164,6 +164,9 @@ class World:
         if self.closed:
             return f"<volvox.World {self.experiment}, closed>"
         return f"<volvox.World {self.experiment}: {len(self.module_names)} modules, {self.engine}, {self.time:.3f} s>"
+
+    def _repr_html_(self) -> str:
+        return notebook.world_as_html(self)
 
     # --- Time ----------------------------------------------------------------------------------
 
@@ -450,6 +453,23 @@ class World:
         motors actuators, engaged docks welds, free docks sites. The keyframe "start" has all positions. As `volvox
         export --mjcf`."""
         return self._core.mjcf()
+
+    def film(
+        self,
+        seconds: float,
+        *,
+        rate: float = 10.0,
+        camera: str = "",
+        width: int = 480,
+        height: int = 270,
+        docks: str = "state",
+        speed: float = 1.0,
+    ) -> notebook.Film:
+        """Steps for so many seconds and takes `rate` pictures a simulated second. In Jupyter the result shows itself, with
+        a slider, without a server; Film.save() writes it as a page. Needs EGL, as picture()."""
+        return notebook.film(
+            self, seconds, rate=rate, camera=camera, width=width, height=height, docks=docks, speed=speed
+        )
 
     def _find_module(self, name: str) -> None:
         names = {link.split(".", 1)[0] for link in self.link_names} | set(self.module_names)
