@@ -29,7 +29,16 @@ class Mirrors {
   };
   const Docks& docks(const sim::Simulation& simulation);
 
-  // The floating-point numbers of a percept: a row a module, NaN where a module does not have it.
+  // Water, grains and points of cloth, by their numbers, which never change: NaN and -1 for those that are not there.
+  struct Particles {
+    std::vector<Vec3> positions, velocities;
+    std::vector<std::int32_t> kinds;  // index into particle_kinds()
+  };
+  const Particles& particles(const sim::Simulation& simulation);
+  static std::vector<std::string> particle_kinds(const sim::Simulation& simulation);  // "fluid", "debris 0", "cloth 0"
+
+  // The floating-point numbers of a percept: a row a module, NaN where a module does not have it. Of a dock: whether it
+  // is enabled, engaged, latching and broken, as 0 or 1.
   struct Percept {
     std::string name;
     std::size_t width = 0;
@@ -45,6 +54,7 @@ class Mirrors {
   void fill_velocities(const world::World& world);
   void fill_joints(const world::World& world);
   void fill_docks(const world::World& world);
+  void fill_particles(const world::World& world);
   static void fill(Percept& percept, const mind::Minds& minds);
 
   std::size_t joint_count_ = 0;
@@ -52,7 +62,9 @@ class Mirrors {
   std::vector<Twist> velocities_;
   std::vector<physics::JointState> joints_;
   Docks docks_;
-  bool wants_poses_ = false, wants_velocities_ = false, wants_joints_ = false, wants_docks_ = false;
+  Particles particles_;
+  bool wants_poses_ = false, wants_velocities_ = false, wants_joints_ = false, wants_docks_ = false,
+       wants_particles_ = false;
   std::vector<std::unique_ptr<Percept>> percepts_;
 };
 

@@ -142,7 +142,12 @@ PythonClass::PythonClass(std::string name, nb::object type, bool stands_in, std:
   if (!PyCallable_Check(type.ptr()) || !nb::hasattr(type, "step"))
     throw Failure(Kind::input, "the behavior '" + name_ + "' is not a class with a method step(agent)",
                   "give a class derived from volvox.Behavior, or the name of a behavior of Volvox");
-  declares_state_ = nb::hasattr(type, "state") && !type.attr("state").is_none();
+  try {
+    declares_state_ = !codec("declared")(type).is_none();
+  } catch (nb::python_error& error) {
+    throw Failure(Kind::input, "the behavior '" + name_ + "': " + text_of(error),
+                  "give its class state = (\"name\", ...), the attributes that change; () if there are none");
+  }
   type_ = held_->keep(std::move(type));
 }
 

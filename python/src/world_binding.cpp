@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "volvox/base/hash.h"
+#include "volvox/model/mjcf.h"
 #include "volvox/world/measures.h"
 #include "world_handle.h"
 #include "world_pictures.h"
@@ -49,6 +50,12 @@ nb::object state_array(WorldHandle& handle, const std::string& name) {
   if (name == "poses") return rows(mirrors, mirrors->poses(simulation));
   if (name == "velocities") return rows(mirrors, mirrors->velocities(simulation));
   if (name == "joints") return rows(mirrors, mirrors->joints(simulation));
+  if (name.starts_with("particle_")) {
+    const Mirrors::Particles& particles = mirrors->particles(simulation);
+    if (name == "particle_positions") return rows(mirrors, particles.positions);
+    if (name == "particle_velocities") return rows(mirrors, particles.velocities);
+    return column(mirrors, particles.kinds);
+  }
   const Mirrors::Docks& docks = mirrors->docks(simulation);
   if (name == "dock_loads") return rows(mirrors, docks.loads);
   if (name == "dock_phases") return column(mirrors, docks.phases);
@@ -71,6 +78,9 @@ nb::object percept_array(WorldHandle& handle, const std::string& name) {
     for (const std::string& known : all) list += (list.empty() ? "" : ", ") + known;
     throw Failure(Kind::input, "no module has a percept '" + name + "'", "there are: " + list);
   }
+  if (percept->width == 0)
+    throw Failure(Kind::input, "the percept '" + name + "' has no numbers that an array could show",
+                  "read it in a behavior: agent.percept(\"" + name + "\")");
   return array(mirrors, percept->numbers.data(), {minds.size(), percept->width},
                {static_cast<std::int64_t>(percept->width), 1});
 }
@@ -111,6 +121,9 @@ nb::dict description(WorldHandle& handle) {
   all["settings"] = settings;
   all["modules"] = modules, all["models"] = models, all["first_links"] = first_links;
   all["links"] = links, all["link_modules"] = link_modules, all["joints"] = joints;
+  nb::list kinds;
+  for (const std::string& kind : Mirrors::particle_kinds(run.simulation())) kinds.append(kind);
+  all["particle_kinds"] = kinds;
   all["docks"] = docks, all["dock_modules"] = dock_modules;
   all["motors"] = motors, all["motor_joints"] = motor_joints, all["motor_modules"] = motor_modules,
   all["motor_limits"] = limits;
@@ -256,6 +269,12 @@ void bind_world(nb::module_& module) {
       .def("messages", &messages)
       .def("watch_messages", &WorldHandle::watch_messages)
       .def("history", &history)
+      .def("mjcf",
+           [](WorldHandle& world) {
+             const Use use(world, "mjcf", Use::Callback::allowed);
+             model::Mjcf mjcf = model::write_mjcf(world.run().simulation().world().model());
+             return nb::make_tuple(mjcf.text, mjcf.left_out);
+           })
       .def("state_hash", [](WorldHandle& world) { return hash_text(world.hash()); })
       .def("snapshot", &WorldHandle::snapshot)
       .def("restore", &WorldHandle::restore, nb::arg("snapshot"))

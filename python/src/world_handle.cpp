@@ -44,6 +44,7 @@ WorldHandle::WorldHandle(sim::RunOptions options, const nb::dict& behaviors)
   }();
   if (!prepared.ok()) throw Failure(Kind::input, prepared.error());
   run_ = std::move(*prepared);
+  refuse_unused(behaviors);
   mirrors_ = std::make_shared<Mirrors>(run_->simulation());
   find_motors();
   run_->simulation().add_script([this](sim::Simulation&) { call_controller(); }, "Python");
@@ -80,18 +81,41 @@ void WorldHandle::add_behaviors(sim::Library& library, const nb::dict& behaviors
   }
 }
 
+// A name that no module has is a mistake: its modules would go on with the behaviour that the world gave them.
+void WorldHandle::refuse_unused(const nb::dict& behaviors) const {
+  std::set<std::string> used;
+  const world::World& world = run_->simulation().world();
+  for (const world::PlacementIndex p : world.modules())
+    if (const model::Mind* mind = world.model().placements[p].effective_mind()) {
+      if (!mind->behavior.empty()) used.insert(mind->behavior);
+      for (const model::Mind& further : mind->further) used.insert(further.behavior);
+    }
+  for (const auto& [key, what] : behaviors) {
+    const std::string name = nb::cast<std::string>(key);
+    if (used.contains(name)) continue;
+    const std::string near = nearest_name(name, {used.begin(), used.end()});
+    throw Failure(Kind::input, fmt::format("behaviors: no module of this world has the behavior '{}'", name),
+                  used.empty() ? "its modules have no behavior: command them, or give them one in the world file"
+                               : fmt::format("{}the modules of this world have: {}",
+                                             near.empty() ? "" : fmt::format("did you mean '{}'? ", near),
+                                             fmt::join(used, ", ")));
+  }
+}
+
 void WorldHandle::find_motors() {
   const world::World& world = run_->simulation().world();
   const mind::Minds& minds = run_->simulation().minds();
   for (world::AgentIndex a = 0; a < minds.size(); ++a) {
     const mind::Agent& agent = minds.agent(a);
     const model::ModuleModel& module = world.module_model(agent.placement());
+    const mind::Behavior* behavior = minds.behavior(a);
+    const bool shared = behavior != nullptr && dynamic_cast<const Commanded*>(behavior) == nullptr;
     for (std::size_t j = 0; j < module.joints.size(); ++j) {
       const model::Joint& joint = module.joints[j];
       if (!joint.motor) continue;
       motors_.push_back({world.part(agent.placement()).first_joint + j, a,
                          agent.find_action<mind::JointCommand>(joint.name), joint.lower, joint.upper, joint.velocity,
-                         joint.effort});
+                         joint.effort, shared});
     }
   }
 }
@@ -167,7 +191,34 @@ void WorldHandle::begin_step() {
 
 void WorldHandle::stepped(const StepStatus& status) {
   if (!status.ok()) failure_ = status;
+  else warn_of_overruled();
+  commanded_.clear();
   mirrors_->refresh(run_->simulation());
+}
+
+// A behaviour that commands the same motor has the last word: whoever called command() should know it, once.
+void WorldHandle::warn_of_overruled() {
+  const mind::Minds& minds = run_->simulation().minds();
+  for (const auto& [index, target] : commanded_) {
+    const mind::Agent& agent = minds.agent(motors_[index].agent);
+    const auto* now = agent.action_value(motors_[index].action.index).get<mind::JointCommand>();
+    if (now == nullptr || now->target == target) continue;
+    const world::World& world = run_->simulation().world();
+    const model::Mind* mind = world.model().placements[agent.placement()].effective_mind();
+    if (mind == nullptr || !overruled_.insert(mind->behavior).second) continue;
+    log_.warning(fmt::format(
+        "the behavior '{0}' of module '{1}' commands '{2}', too, and has the last word: load the world with "
+        "behaviors={{\"{0}\": \"commanded\"}} to command it alone",
+        mind->behavior, agent.name(), agent.actions()[motors_[index].action.index]));
+  }
+}
+
+// What code in Python raised while the loop ran, as it was raised.
+void WorldHandle::rethrow_raised(const std::exception& failure) {
+  const nb::object raised = take_raised();
+  if (!raised.is_valid()) throw Failure(Kind::state, failure.what(), "");
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+  throw nb::python_error();
 }
 
 void WorldHandle::take_events() {
@@ -226,8 +277,12 @@ void WorldHandle::refuse_undeclared() const {
 std::uint64_t WorldHandle::hash() {
   const Use use(*this, "state_hash");
   refuse_undeclared();
-  const nb::gil_scoped_release release;
-  return run_->simulation().hash();
+  try {
+    const nb::gil_scoped_release release;
+    return run_->simulation().hash();
+  } catch (const std::runtime_error& failure) {
+    rethrow_raised(failure);
+  }
 }
 
 void WorldHandle::give(sim::Input input) {

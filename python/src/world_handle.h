@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -93,6 +94,7 @@ class WorldHandle {
     world::AgentIndex agent;
     mind::Action<mind::JointCommand> action;
     double lower = 0, upper = 0, velocity = 0, effort = 0;
+    bool shared = false;  // the module has a behaviour, which may command it, too
   };
   const std::vector<Motor>& motors() const { return motors_; }
   const std::vector<DockEvent>& events() const { return events_; }
@@ -130,8 +132,11 @@ class WorldHandle {
  private:
   friend class Use;
   void add_behaviors(sim::Library& library, const nb::dict& behaviors);
+  void refuse_unused(const nb::dict& behaviors) const;
   void find_motors();
   void take_events();
+  void warn_of_overruled();
+  [[noreturn]] void rethrow_raised(const std::exception& failure);
   void call_controller();
   void hash_controller(Archive& ar);
   std::string controller_bytes();
@@ -154,6 +159,8 @@ class WorldHandle {
   std::shared_ptr<record::Recorder> recorder_;
   std::unique_ptr<Pictures> pictures_;
   std::vector<Motor> motors_;
+  std::map<std::size_t, double> commanded_;  // by motor: what command() set since the last step
+  std::set<std::string> overruled_;          // behaviours that were warned of
   std::vector<DockEvent> events_;
   std::vector<Arrival> arrivals_;
   bool watches_messages_ = false, ended_ = false;

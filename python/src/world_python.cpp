@@ -38,6 +38,8 @@ void WorldHandle::command(const double* targets, const std::int32_t* motors, std
   mind::Minds& minds = run_->simulation().minds();
   for (std::size_t k = 0; k < count; ++k)
     minds.agent(motor(k).agent).act(motor(k).action, mind::JointCommand{control, targets[k]});
+  for (std::size_t k = 0; k < count; ++k)
+    if (motor(k).shared) commanded_[motors == nullptr ? k : static_cast<std::size_t>(motors[k])] = targets[k];
 }
 
 void WorldHandle::act(const std::string& action, const double* rows, std::size_t width, const std::int32_t* modules,
@@ -133,8 +135,12 @@ nb::bytes WorldHandle::snapshot() {
   const Use use(*this, "snapshot");
   refuse_undeclared();
   Result<std::string> saved = [&] {
-    const nb::gil_scoped_release release;
-    return run_->snapshot();
+    try {
+      const nb::gil_scoped_release release;
+      return run_->snapshot();
+    } catch (const std::runtime_error& failure) {
+      rethrow_raised(failure);
+    }
   }();
   if (!saved.ok()) throw Failure(Kind::state, saved.error());
   if (!held_->controller.is_valid()) return nb::bytes(saved->data(), saved->size());

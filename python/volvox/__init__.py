@@ -26,6 +26,7 @@ from .errors import (
     VolvoxError,
     VolvoxWarning,
 )
+from .notebook import Film
 from .population import Population
 from .recording import Recording, Track
 from .report import Report
@@ -56,6 +57,7 @@ __all__ = [
     "Controller",
     "Diagnostic",
     "DockEvent",
+    "Film",
     "InputError",
     "Message",
     "MessageEvent",

@@ -115,7 +115,11 @@ def unpack(data: bytes) -> Any:
 def declared(holder: Any) -> tuple[str, ...] | None:
     """The names of the attributes that are its state; None: it does not say."""
     names = getattr(holder, "state", None)
-    return None if names is None else (names,) if isinstance(names, str) else tuple(names)
+    if names is None or isinstance(names, str):
+        return None if names is None else (names,)
+    if not isinstance(names, (tuple, list)) or not all(isinstance(each, str) for each in names):
+        raise StateError(f"the state of {getattr(holder, '__name__', type(holder).__name__)} is {names!r}, not a tuple of names")
+    return tuple(names)
 
 
 def state_of(holder: Any) -> bytes:

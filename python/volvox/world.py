@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
 import functools
 import os
 import pathlib
@@ -15,7 +17,7 @@ from typing import Any, Callable, Literal, Mapping, NamedTuple, NoReturn, Option
 import numpy as np
 import numpy.typing as npt
 
-from . import _codec, _core
+from . import _codec, _core, notebook
 from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
 from .report import Report
 
@@ -23,6 +25,7 @@ __all__ = ["DockEvent", "MessageEvent", "Network", "World", "load"]
 
 Control = Literal["position", "velocity", "torque", "off"]
 Floats = npt.NDArray[np.float64]
+Chosen = Union[npt.ArrayLike, str, Sequence[str]]
 
 
 class DockEvent(NamedTuple):
@@ -84,6 +87,7 @@ class World:
         self._folder = folder
         self._controllers: list[tuple[str, Callable[[World], None], Any]] = []
         self._log: list[tuple[str, str]] = []
+        self._chosen: dict[tuple[str, ...], npt.NDArray[np.int32]] = {}
         known = core.description()
         self.experiment: str = known["experiment"]
         """Its name, or the name of its file."""
@@ -126,6 +130,8 @@ class World:
         """The largest velocity, in rad/s or m/s."""
         self.motor_torque: Floats = limits[:, 3]
         """The largest torque, in N m or N."""
+        self.particle_kind_names: list[str] = known["particle_kinds"]
+        """What particles are: "fluid", then "debris 0" and "cloth 0" and so on; empty: the world has none."""
         self._note_log()
 
     # --- Life ----------------------------------------------------------------------------------
@@ -158,6 +164,9 @@ class World:
         if self.closed:
             return f"<volvox.World {self.experiment}, closed>"
         return f"<volvox.World {self.experiment}: {len(self.module_names)} modules, {self.engine}, {self.time:.3f} s>"
+
+    def _repr_html_(self) -> str:
+        return notebook.world_as_html(self)
 
     # --- Time ----------------------------------------------------------------------------------
 
@@ -275,9 +284,26 @@ class World:
         """(docks,): the dock at the other end; -1 if it is free."""
         return self._core.state_array("dock_partners")
 
+    @functools.cached_property
+    def particle_positions(self) -> Floats:
+        """(particles, 3): of water, grains and points of cloth, in m. A row always means the same particle; NaN where
+        it is not there: not emitted yet, or drained."""
+        return self._core.state_array("particle_positions")
+
+    @functools.cached_property
+    def particle_velocities(self) -> Floats:
+        """(particles, 3): in m/s; NaN where a particle is not there."""
+        return self._core.state_array("particle_velocities")
+
+    @functools.cached_property
+    def particle_kinds(self) -> npt.NDArray[np.int32]:
+        """(particles,): what each is, an index into particle_kind_names; -1: it is not there."""
+        return self._core.state_array("particle_kinds")
+
     def percepts(self, name: str) -> Floats:
         """(modules, k): the numbers of a percept, such as "yaw.angle" or "accelerometer", as the modules sensed them at
-        the start of the last tick, with their noise. NaN where a module does not have it. A view, too."""
+        the start of the last tick, with their noise. NaN where a module does not have it. A dock ("front.dock") has four,
+        0 or 1: enabled, engaged, latching, broken. A view, too."""
         return self._core.percept_array(name)
 
     @property
@@ -318,15 +344,16 @@ class World:
     # --- Commands ------------------------------------------------------------------------------
 
     def command(
-        self, targets: npt.ArrayLike, control: Control = "position", *, motors: Optional[npt.ArrayLike] = None
+        self, targets: npt.ArrayLike, control: Control = "position", *, motors: Optional[Chosen] = None
     ) -> None:
-        """Commands motors: a number for each of motor_names, or for those of the indices `motors`.
+        """Commands motors: a number for each of motor_names, or for those that `motors` chooses.
 
-        Units: rad or m ("position"), rad/s or m/s ("velocity"), N m or N ("torque"). Commands hold until they are
-        changed. A behavior that commands the same motor in a tick has the last word: load the world with
-        behaviors={"its behavior": "commanded"} to command it alone.
+        motors: indices, or names ("s3.pitch"), in which * stands for anything: motors="*.pitch" is all of them, in the
+        order of motor_names. Units: rad or m ("position"), rad/s or m/s ("velocity"), N m or N ("torque"). Commands
+        hold until they are changed. A behavior that commands the same motor in a tick has the last word, and a
+        VolvoxWarning says so: load the world with behaviors={"its behavior": "commanded"} to command it alone.
         """
-        indices = None if motors is None else _indices(motors, "motors")
+        indices = None if motors is None else self._choose(motors, self.motor_names, "motors")
         count = len(self.motor_names) if indices is None else len(indices)
         self._core.command(_numbers(targets, (count,), "targets", "motor"), indices, control)
 
@@ -336,26 +363,35 @@ class World:
         values: npt.ArrayLike,
         *,
         control: Control = "position",
-        modules: Optional[npt.ArrayLike] = None,
+        modules: Optional[Chosen] = None,
     ) -> None:
-        """Sets an action by name for all modules, or for those of the indices `modules`: a row for each.
+        """Sets an action by name for all modules, or for those of `modules`, indices or names as in command(): a row
+        for each.
 
         Joints take a number (see command), docks 0 or 1 (enabled), rotors rad/s, thrusters three numbers in N, lamps
         three from 0 to 1.
         """
-        indices = None if modules is None else _indices(modules, "modules")
+        indices = None if modules is None else self._choose(modules, self.module_names, "modules")
         count = len(self.module_names) if indices is None else len(indices)
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
         if array.ndim == 0:
             array = np.full(count, float(array))
-        self._core.act(action, array, indices, control)
+        self._core.act(action, np.ascontiguousarray(array), indices, control)
 
     def push(self, module: str, force: Sequence[float], *, link: str = "") -> None:
         """Pushes a link (empty: the module's first) with a force in N, world axes, in the next tick. It is recorded."""
+        self._find_module(module)
+        links = [name[len(module) + 1 :] for name in self.link_names if name.startswith(module + ".")]
+        if link and link not in links:
+            raise InputError(f"'{module}' has no link '{link}'; {_suggestion(link, links)}")
+        if not np.all(np.isfinite(np.asarray(force, dtype=np.float64))):
+            raise InputError(f"the force is {tuple(force)}; give finite numbers")
         self._core.give("push", module, link, "", 0.0, [float(f) for f in force])
 
     def set_parameter(self, name: str, value: object, *, module: str = "") -> None:
         """Changes a parameter of a behavior in the next tick, of all modules or of one. It is recorded."""
+        if module:
+            self._find_module(module)
         self._core.give("parameter", module, name, str(value), 0.0, [0.0, 0.0, 0.0])
 
     def add_controller(self, controller: Any, name: str = "") -> None:
@@ -412,6 +448,56 @@ class World:
         MODULE.SENSOR; docks: none, state or load. Needs EGL (libegl1, libgl1-mesa-dri)."""
         return self._core.picture(camera, int(width), int(height), docks)
 
+    def mjcf(self) -> tuple[str, list[str]]:
+        """The world at its start as MJCF, for MuJoCo 3 or later, and what MJCF cannot say, in words: links are bodies,
+        motors actuators, engaged docks welds, free docks sites. The keyframe "start" has all positions. As `volvox
+        export --mjcf`."""
+        return self._core.mjcf()
+
+    def film(
+        self,
+        seconds: float,
+        *,
+        rate: float = 10.0,
+        camera: str = "",
+        width: int = 480,
+        height: int = 270,
+        docks: str = "state",
+        speed: float = 1.0,
+    ) -> notebook.Film:
+        """Steps for so many seconds and takes `rate` pictures a simulated second. In Jupyter the result shows itself, with
+        a slider, without a server; Film.save() writes it as a page. Needs EGL, as picture()."""
+        return notebook.film(
+            self, seconds, rate=rate, camera=camera, width=width, height=height, docks=docks, speed=speed
+        )
+
+    def _find_module(self, name: str) -> None:
+        names = {link.split(".", 1)[0] for link in self.link_names} | set(self.module_names)
+        if not any(link.startswith(name + ".") for link in self.link_names):
+            raise InputError(f"there is no module '{name}'; {_suggestion(name, sorted(names))}")
+
+    def _choose(self, chosen: Chosen, names: list[str], what: str) -> npt.NDArray[np.int32]:
+        """Indices, from indices or from names with *; names are looked up once."""
+        if isinstance(chosen, str):
+            chosen = (chosen,)
+        elif isinstance(chosen, np.ndarray) and chosen.dtype.kind == "U":
+            chosen = tuple(str(each) for each in chosen.ravel())
+        if not isinstance(chosen, (list, tuple)) or not any(isinstance(each, str) for each in chosen):
+            return _indices(chosen, what)
+        key = (what, *(str(each) for each in chosen))
+        known = self._chosen.get(key)
+        if known is None:
+            found: list[int] = []
+            for each in chosen:
+                if not isinstance(each, str):
+                    raise InputError(f"{what} has both names and numbers; give one of them")
+                fitting = [i for i, name in enumerate(names) if fnmatch.fnmatchcase(name, each)]
+                if not fitting:
+                    raise InputError(f"{what}: there is no '{each}'; {_suggestion(each, names)}")
+                found += fitting
+            known = self._chosen[key] = np.array(found, dtype=np.int32)
+        return known
+
     def _note_log(self) -> None:
         for level, text in self._core.take_log():
             self._log.append((level, text))
@@ -443,14 +529,20 @@ def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> O
 
 def _numbers(values: npt.ArrayLike, shape: tuple[int, ...], what: str, each: str) -> Floats:
     try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be numbers: {error}") from None
     if array.shape != shape:
         if array.ndim == 0 and len(shape) == 1:
             raise InputError(f"{what} is one number; give {shape[0]}, one for each {each}")
         raise InputError(f"{what} has the shape {array.shape}; give {shape}, one number for each {each}")
-    return array
+    return np.ascontiguousarray(array)
+
+
+def _suggestion(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, 1)
+    some = ", ".join(names[:12]) + (" ..." if len(names) > 12 else "")
+    return (f"did you mean '{near[0]}'? " if near else "") + f"there are: {some or 'none'}"
 
 
 def _indices(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int32]:

@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from command import CommandTest, WORLD_BEGIN
 
-COMMANDS = ["help", "version", "run", "list", "info", "bench", "sweep", "new", "replay", "view", "export", "completion"]
+COMMANDS = ["help", "version", "run", "list", "info", "bench", "sweep", "new", "replay", "view", "export", "docs", "completion"]
 SHORT = ["remod3d/snake", "--set", "modules=3", "--duration", "0.2"]
 
 
@@ -87,6 +87,22 @@ class Readme(CommandTest):
         for line in printed.splitlines():
             if "x real time" not in line and "results in" not in line:
                 self.assertIn(line.rstrip(), shown)
+
+
+class Docs(CommandTest):
+    def test_the_site_is_found_or_how_to_build_it_is_said(self):
+        found = self.run_program("docs", "--no-browser", status=None)
+        if found.returncode == 0:
+            self.assertTrue(os.path.isfile(found.stdout.strip()), found.stdout)
+        else:
+            self.assertEqual(found.returncode, 2)
+            self.assertIn("docs/build", found.stderr)
+        os.makedirs(os.path.join(self.folder, "mine/site"))
+        with open(os.path.join(self.folder, "mine/site/index.html"), "w") as page:
+            page.write("<html></html>")
+        mine = os.path.join(self.folder, "mine")
+        found = self.run_program("docs", "--no-browser", VOLVOX_RESOURCE_PATH=mine)
+        self.assertEqual(found.stdout.strip(), os.path.join(mine, "site/index.html"))
 
 
 class RealTime(CommandTest):

@@ -16,7 +16,9 @@
 #include "volvox/cli/bench_lattice.h"
 #include "volvox/cli/bench_particles.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/docs_command.h"
 #include "volvox/cli/evolve.h"
+#include "volvox/cli/mjcf_command.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/parser.h"
 #include "volvox/cli/terminal.h"
@@ -113,7 +115,8 @@ struct Arguments {
   ReplayArguments replay;
   ExportArguments export_;
   ViewerArguments viewer;
-  std::string view_robot;
+  std::string view_robot, mjcf;
+  std::vector<std::string> mjcf_set;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
   std::vector<std::string> help_of;
   bool list_json = false, list_names = false, info_names = false, man = false;
@@ -466,16 +469,30 @@ void add_others(CLI::App& app, Arguments& a) {
       ->required();
   add_viewer(*view, a.viewer);
 
-  CLI::App* export_ = app.add_subcommand("export", "write a recording as tables");
-  export_->footer("\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables");
-  export_->add_option("folder", a.export_.folder, "a folder that volvox run --record wrote, or its recording.mcap")
-      ->required();
+  CLI::App* export_ = app.add_subcommand("export", "write a recording as tables, or a robot or world for MuJoCo");
+  export_->footer(
+      "\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables\n  volvox export "
+      "superbot "
+      "--mjcf superbot.xml\n  volvox export remod3d/snake --set modules=5 --mjcf snake.xml"
+      "\n\nMJCF: links become bodies, motors actuators, engaged docks welds, free docks sites; what it cannot say is "
+      "named.");
   export_
-      ->add_flag("--csv", a.export_.csv,
-                 "links, joints, docks, messages, log, inputs, metrics and state hashes as CSV files")
+      ->add_option("folder", a.export_.folder,
+                   "a folder that volvox run --record wrote, or its recording.mcap; with --mjcf a robot, an experiment "
+                   "or a world file")
       ->required();
+  export_->add_flag("--csv", a.export_.csv,
+                    "links, joints, docks, messages, log, inputs, metrics and state hashes as CSV files");
+  export_->add_option("--mjcf", a.mjcf, "the file to write: the world at its start, for MuJoCo 3 or later")
+      ->type_name("FILE");
+  export_->add_option("--set", a.mjcf_set, "KEY=VALUE: with --mjcf, change a parameter; may be repeated")
+      ->allow_extra_args(false);
   export_->add_option("--out", a.export_.out, "folder for the tables (default: csv beside the recording)")
       ->type_name("DIR");
+
+  CLI::App* docs = app.add_subcommand("docs", "open the site with tutorials and references, and print its path");
+  docs->footer("\nExamples:\n  volvox docs\n  volvox docs --no-browser\n\ndocs/build in the source tree makes it.");
+  docs->add_flag("--no-browser", a.viewer.no_browser, "print the path only");
 
   CLI::App* completion =
       app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
@@ -572,7 +589,16 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     return run_command(a.run, library, log);
   }
   if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer, library);
-  if (app.got_subcommand("export")) return export_command(a.export_, log);
+  if (app.got_subcommand("export")) {
+    if (a.mjcf.empty() == !a.export_.csv)
+      return complain(Error(a.mjcf.empty() ? "nothing is to be written" : "--csv and --mjcf cannot be written at once",
+                            "give --csv for the tables of a recording, or --mjcf FILE for a robot or world"));
+    if (a.mjcf.empty() && !a.mjcf_set.empty())
+      return complain(Error("a recording has no parameters to set", "leave --set out"));
+    return a.mjcf.empty() ? export_command(a.export_, log)
+                          : export_mjcf_command(a.export_.folder, a.mjcf, a.mjcf_set, library, log);
+  }
+  if (app.got_subcommand("docs")) return docs_command(a.viewer.no_browser);
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);
   return done;

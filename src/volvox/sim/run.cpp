@@ -18,6 +18,7 @@
 #include "volvox/sim/guarded.h"
 #include "volvox/sim/matter_cloud.h"
 #include "volvox/sim/snapshot_seal.h"
+#include "volvox/world/matter.h"
 #include "volvox/world/measures.h"
 #include "volvox/world/start_check.h"
 
@@ -474,6 +475,12 @@ void Run::end() {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
   if (report_.modules > 0) add_module_metrics();
+  if (const world::Matter* matter = world.matter()) {
+    add("fluid_particles", real(matter->particles().fluid_ids().size()), "at the end");
+    add("solid_particles", real(matter->particles().solid_ids().size()), "grains and points of cloth at the end");
+    add("emitted", real(matter->emitted()), "particles that came out of emitters");
+    add("drained", real(matter->particles().drained()), "particles that left the world");
+  }
   if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
     add("frames_sent", real(frames.transmissions), "started on a wire, bus or antenna");

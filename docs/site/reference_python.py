@@ -1,0 +1,95 @@
+"""The reference of the Python package: its docstrings and types, read from the source without importing it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pathlib
+
+PARTS = [
+    ("world.py", "Worlds"),
+    ("behavior.py", "Behaviours"),
+    ("_core.pyi", "What a behaviour gets"),
+    ("population.py", "Many worlds"),
+    ("recording.py", "Recordings"),
+    ("report.py", "Results"),
+    ("mjcf.py", "MJCF"),
+    ("notebook.py", "Notebooks"),
+    ("errors.py", "Errors"),
+    ("envs/__init__.py", "Learning environments"),
+    ("envs/tasks.py", "Tasks"),
+    ("envs/episode.py", "Episodes"),
+]
+FROM_CORE = {"Agent", "Message"}
+
+
+def signature(function: ast.FunctionDef, method: bool) -> str:
+    arguments = ast.unparse(function.args)
+    if method:
+        arguments = arguments.removeprefix("self").removeprefix("cls").lstrip(", ")
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns is not None else ""
+    return f"({arguments}){returns}"
+
+
+def decorators(function: ast.FunctionDef) -> str:
+    return " ".join(ast.unparse(each) for each in function.decorator_list)
+
+
+def described(node: ast.AST) -> str:
+    text = ast.get_docstring(node) if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) else ""
+    return inspect.cleandoc(text or "").replace("::\n", ":\n")
+
+
+def attributes(body: list[ast.stmt]) -> list[str]:
+    """Assignments with a string after them, which is what they mean."""
+    out = []
+    for this, following in zip(body, body[1:]):
+        if not (isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant) and isinstance(following.value.value, str)):
+            continue
+        if isinstance(this, ast.AnnAssign):
+            name = ast.unparse(this.target).removeprefix("self.")
+            if not name.startswith("_"):
+                out.append(f"- **`{name}`**: `{ast.unparse(this.annotation)}`: {inspect.cleandoc(following.value.value)}")
+    return out
+
+
+def members(owner: ast.ClassDef) -> list[str]:
+    out: list[str] = []
+    for node in owner.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            out += attributes(node.body)
+    out += attributes(owner.body)
+    for node in owner.body:
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_") or "overload" in decorators(node) and node.name in " ".join(out):
+            continue
+        text = " ".join(described(node).split("\n\n")[0].split()) if "property" in decorators(node) else described(node)
+        if "property" in decorators(node):
+            kind = ast.unparse(node.returns) if node.returns is not None else ""
+            out.append(f"- **`{node.name}`**: `{kind}`: {text}")
+        else:
+            indented = text.replace("\n", "\n    ")
+            out.append(f"- **`{node.name}{signature(node, True)}`**\n\n    {indented}\n")
+    return out
+
+
+def section(path: pathlib.Path, title: str) -> str:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    out = [f"## {title}", described(tree) if path.suffix == ".py" else ""]
+    for node in tree.body:
+        if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name.startswith("_"):
+            continue
+        if path.name == "_core.pyi" and node.name not in FROM_CORE:
+            continue
+        if isinstance(node, ast.FunctionDef):
+            out.append(f"### {node.name}\n\n`{node.name}{signature(node, False)}`\n\n{described(node)}")
+        else:
+            bases = ", ".join(ast.unparse(base) for base in node.bases)
+            out.append(f"### {node.name}\n\n`class {node.name}({bases})`\n\n{described(node)}\n")
+            out += members(node)
+    return "\n\n".join(part for part in out if part) + "\n"
+
+
+def page(package: pathlib.Path) -> str:
+    out = ["# The Python package\nGenerated from its source. [Volvox from Python](../docs/python.md) is the guide. SI units, angles in rad, quaternions w, x, y, z.\n"]
+    out += [section(package / name, title) for name, title in PARTS if (package / name).is_file()]
+    return "\n".join(out)

@@ -1,0 +1,89 @@
+"""Worlds in Jupyter: what they show of themselves, films without a server, and the notebooks of the package."""
+
+from __future__ import annotations
+
+import base64
+import pathlib
+import re
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import volvox
+import volvox.notebook
+
+NOTEBOOKS = sorted((ROOT / "python/notebooks").glob("*.ipynb"))
+
+
+def decoded(data: bytes) -> np.ndarray:
+    """A PNG of ours, read by the book."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, parts = 8, {}
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at : at + 8])
+        content = data[at + 8 : at + 8 + size]
+        assert struct.unpack(">I", data[at + 8 + size : at + 12 + size])[0] == zlib.crc32(kind + content)
+        parts[kind] = content
+        at += 12 + size
+    width, height = struct.unpack(">II", parts[b"IHDR"][:8])
+    rows = np.frombuffer(zlib.decompress(parts[b"IDAT"]), dtype=np.uint8).reshape(height, 1 + 3 * width)
+    assert (rows[:, 0] == 1).all()
+    return np.cumsum(rows[:, 1:].reshape(height, width, 3), axis=1, dtype=np.uint64).astype(np.uint8)
+
+
+def test_png() -> None:
+    picture = np.random.default_rng(1).integers(0, 256, (7, 11, 3), dtype=np.uint8)
+    assert np.array_equal(decoded(volvox.notebook.png(picture)), picture)
+    for bad in (picture[0], picture.astype(float), picture[:0]):
+        with pytest.raises(volvox.InputError, match="picture has the shape"):
+            volvox.notebook.png(bad)
+
+
+def test_a_world_shows_itself(snake: volvox.World) -> None:
+    text = snake._repr_html_()
+    assert "remod3d/snake" in text and "<td style='text-align:left'>5</td>" in text
+    assert "http" not in text
+    found = re.search(r"base64,([^']+)", text)
+    if found:
+        assert decoded(base64.b64decode(found[1])).shape == (270, 480, 3)
+    else:
+        assert "picture" in text, "it says why there is none"
+    snake.close()
+    assert "closed" in snake._repr_html_()
+
+
+def test_a_film(tmp_path: pathlib.Path) -> None:
+    with volvox.load("remod3d/snake", settings={"modules": 3}) as world, volvox.load("remod3d/snake", settings={"modules": 3}) as other:
+        try:
+            world.picture(width=32, height=32)
+        except volvox.InputError as error:
+            pytest.skip(f"pictures cannot be drawn here: {error}")
+        film = world.film(1, rate=6, width=64, height=48)
+        other.step(60)
+        assert world.tick == 60 and world.state_hash == other.state_hash, "a film changes nothing"
+        assert film.frames.shape == (7, 48, 64, 3) and film.times[-1] == pytest.approx(1)
+        assert (film.frames[0] != film.frames[-1]).any()
+        for bad in ({"seconds": -1}, {"seconds": 1e5}, {"seconds": 1, "rate": float("nan")}):
+            with pytest.raises(volvox.InputError):
+                world.film(**bad)
+    text = film._repr_html_()
+    assert text.count("data:image/png") == 8 and "http" not in text and "src=\"//" not in text
+    film.save(tmp_path / "film.html")
+    assert (tmp_path / "film.html").read_text().startswith("<!doctype html>")
+    with pytest.raises(volvox.InputError, match="as many times"):
+        volvox.Film([], [])
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_notebooks_run(notebook: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    pages = nbformat.read(notebook, as_version=4)
+    assert not any(cell.get("outputs") for cell in pages.cells), "notebooks are kept without outputs"
+    nbclient.NotebookClient(pages, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output for cell in pages.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("volvox-film" in str(output.get("data", {}).get("text/html", "")) for output in shown)
