@@ -55,11 +55,36 @@ double CatomExperiment::number(const sim::Setup& setup, const std::string& param
   return std::strtod(setup.settings.at(parameter).c_str(), nullptr);
 }
 
+void CatomExperiment::add_motion_parameters(std::vector<model::ParameterDesc>& parameters,
+                                            const std::string& connected) {
+  parameters.push_back(
+      {"motion",
+       "usual",
+       {},
+       {},
+       {"usual", "none", "roll", "slide", "pivot"},
+       "how catoms move: roll (square, hex, bcc, fcc), slide or pivot (square, cubic); usual: slide on "
+       "square and cubic, else roll",
+       0});
+  parameters.push_back({"motion_ticks", "1", 1, 1e6, {}, "of the shortest motion", 0, true});
+  parameters.push_back(
+      {"connected", connected, {}, {}, {"true", "false"}, "motions that would cut the ensemble in two are refused", 0});
+}
+
 Result<void> CatomExperiment::make_world(const sim::Setup& setup) {
   const auto kind = lattice::kind_named(setup.settings.at("lattice"));
   if (!kind.ok()) return kind.error();
   lattice::WorldOptions options{.seed = setup.seed};
   if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
+  if (setup.settings.contains("motion")) {
+    if (const std::string& name = setup.settings.at("motion"); name != "usual") {
+      const auto model = lattice::motion_model_named(name);
+      if (!model.ok()) return model.error();
+      options.motion.model = *model;
+    }
+    options.motion.ticks = truncated<std::uint32_t>(number(setup, "motion_ticks"));
+    options.motion.keep_connected = setup.settings.at("connected") == "true";
+  }
   world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(*kind, number(setup, "pitch")), options);
   return {};
 }
@@ -123,7 +148,15 @@ sim::CloudLook CatomExperiment::cloud_look() const {
 
 void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
   const lattice::Ensemble& ensemble = world_->ensemble();
-  if (places_.empty() || places_version_ != ensemble.version()) {
+  // Those on their way leave the cells beside them open; that is no change of cells.
+  const std::uint64_t version = ensemble.version() + world_->motion().moves;
+  const auto stays = [&](std::uint32_t catom) {
+    const auto& moving = world_->under_way();
+    const auto found = std::lower_bound(moving.begin(), moving.end(), catom,
+                                        [](const lattice::UnderWay& one, std::uint32_t c) { return one.catom < c; });
+    return found == moving.end() || found->catom != catom;
+  };
+  if (places_.empty() || places_version_ != version) {
     places_.assign(ensemble.count(), {});
     const lattice::Lattice& lattice = ensemble.lattice();
     for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
@@ -131,14 +164,18 @@ void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
       const Vec3 p = lattice.position(ensemble.cell(i));
       const auto around = ensemble.around(i);
       int port = lattice.flat() ? lattice.ports() : 0;  // those of a plane are seen from above
-      while (port < lattice.ports() && around.at(port) != lattice::nobody) ++port;
-      const bool covered = !lattice.flat() && port == lattice.ports();
+      while (port < lattice.ports() && around.at(port) != lattice::nobody && stays(around.at(port))) ++port;
+      const bool covered = !lattice.flat() && port == lattice.ports() && stays(i);
       places_[i] = {
           {to_float(p.x), to_float(p.y), to_float(p.z)}, {}, covered ? sim::CloudItem::covered : sim::CloudItem::open};
     }
-    places_version_ = ensemble.version();
+    places_version_ = version;
   }
   items = places_;
+  for (const lattice::UnderWay& moving : world_->under_way()) {
+    const Vec3 p = world_->position(moving);
+    items[moving.catom].position = {to_float(p.x), to_float(p.y), to_float(p.z)};
+  }
   for (std::uint32_t i = 0; i < items.size(); ++i)
     if (items[i].shown != sim::CloudItem::gone) items[i].color = color(i);
 }

@@ -24,7 +24,9 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
 
  protected:
   static double number(const sim::Setup& setup, const std::string& parameter);
-  // By the parameters `lattice`, `pitch` and `capacity`; no catoms yet.
+  // Where catoms move: which motions there are, how long they take, and whether they may cut the ensemble.
+  static void add_motion_parameters(std::vector<model::ParameterDesc>& parameters, const std::string& connected);
+  // By the parameters `lattice`, `pitch`, `capacity` and those of motion; no catoms yet.
   Result<void> make_world(const sim::Setup& setup);
   // "30x20x10", or a file, which becomes one of the run's sources, so that a change of it is noticed. `state`: bytes of
   // a catom's program.
