@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "volvox/base/index.h"
+#include "volvox/base/random.h"
 #include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/scenes.h"
 
@@ -49,6 +50,24 @@ Result<void> add_box(lattice::CatomWorld& world, const std::array<std::int32_t, 
   return world.add_box({0, 0, 0}, {sides[0] - 1, sides[1] - 1, sides[2] - 1});
 }
 
+// A box of cells of which a random part is occupied; the middle always is, and is the first.
+Result<std::vector<Cell>> box_with_holes(std::int32_t side, double filled, bool flat, std::uint64_t seed,
+                                         std::size_t state) {
+  const std::int32_t layers = flat ? 1 : side;
+  const double box = real(side) * side * layers;
+  // Each catom also has 12 bytes in the list of cells.
+  const auto catoms = truncated<std::size_t>(box * filled) + 1;
+  if (const auto fits = lattice::check_memory(catoms, box, state + 12); !fits.ok()) return fits.error();
+  RandomStream random(seed, 0, "holes");
+  const Cell middle{side / 2, side / 2, layers / 2};
+  std::vector<Cell> cells = {middle};
+  for (std::int32_t z = 0; z < layers; ++z)
+    for (std::int32_t y = 0; y < side; ++y)
+      for (std::int32_t x = 0; x < side; ++x)
+        if (random.chance(filled) && Cell{x, y, z} != middle) cells.push_back({x, y, z});
+  return cells;
+}
+
 }  // namespace
 
 double CatomExperiment::number(const sim::Setup& setup, const std::string& parameter) {
@@ -71,20 +90,27 @@ void CatomExperiment::add_motion_parameters(std::vector<model::ParameterDesc>& p
       {"connected", connected, {}, {}, {"true", "false"}, "motions that would cut the ensemble in two are refused", 0});
 }
 
+Result<lattice::MotionOptions> CatomExperiment::motion_options(const sim::Setup& setup) {
+  lattice::MotionOptions options;
+  const auto& settings = setup.settings;
+  if (const auto motion = settings.find("motion"); motion != settings.end() && motion->second != "usual") {
+    const auto model = lattice::motion_model_named(motion->second);
+    if (!model.ok()) return model.error();
+    options.model = *model;
+  }
+  if (settings.contains("motion_ticks")) options.ticks = truncated<std::uint32_t>(number(setup, "motion_ticks"));
+  options.keep_connected = settings.contains("connected") && settings.at("connected") == "true";
+  return options;
+}
+
 Result<void> CatomExperiment::make_world(const sim::Setup& setup) {
   const auto kind = lattice::kind_named(setup.settings.at("lattice"));
   if (!kind.ok()) return kind.error();
   lattice::WorldOptions options{.seed = setup.seed};
   if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
-  if (setup.settings.contains("motion")) {
-    if (const std::string& name = setup.settings.at("motion"); name != "usual") {
-      const auto model = lattice::motion_model_named(name);
-      if (!model.ok()) return model.error();
-      options.motion.model = *model;
-    }
-    options.motion.ticks = truncated<std::uint32_t>(number(setup, "motion_ticks"));
-    options.motion.keep_connected = setup.settings.at("connected") == "true";
-  }
+  const auto motion = motion_options(setup);
+  if (!motion.ok()) return motion.error();
+  options.motion = *motion;
   world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(*kind, number(setup, "pitch")), options);
   return {};
 }
@@ -113,6 +139,13 @@ Result<void> CatomExperiment::add_cells(sim::Setup& setup, const std::string& te
   const auto cells = cells_of_file(setup, text, state);
   if (!cells.ok()) return cells.error();
   return world_->add(*cells);
+}
+
+Result<void> CatomExperiment::add_box_with_holes(const sim::Setup& setup, std::size_t state) {
+  const auto box = box_with_holes(truncated<std::int32_t>(number(setup, "side")), number(setup, "filled"),
+                                  world_->ensemble().lattice().flat(), setup.seed, state);
+  if (!box.ok()) return box.error();
+  return world_->add(*box);
 }
 
 model::WorldModel CatomExperiment::empty_world(const std::string& name, double seconds) {

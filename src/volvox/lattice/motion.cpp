@@ -9,6 +9,7 @@ namespace volvox::lattice {
 namespace {
 
 constexpr std::size_t wishes_a_thread = 1024;
+constexpr std::size_t most_searched = 10'000;  // catoms, for a way around one that wants to move
 
 // work(place) for each of a set, until one returns false. Whether none did.
 template <class Work>
@@ -78,8 +79,9 @@ void Referee::decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::v
   count.moves += kept;
 }
 
-// Whether the neighbours of a catom that stay would fall apart without it, as far as the cells around it tell.
-bool Referee::cuts(const Ensemble& ensemble, std::uint32_t catom) const {
+// Whether the neighbours of a catom that stay would fall apart without it. Mostly the cells around it tell that they do
+// not.
+bool Referee::cuts(const Ensemble& ensemble, std::uint32_t catom) {
   const MotionTable::Ring& ring = table_.ring();
   const Cell here = ensemble.cell(catom);
   const int parity = ensemble.lattice().parity(here);
@@ -100,7 +102,35 @@ bool Referee::cuts(const Ensemble& ensemble, std::uint32_t catom) const {
     front = next & there & ~reached;
     reached |= front;
   }
-  return (neighbors & ~reached) != 0;
+  return (neighbors & ~reached) != 0 && !hangs_together(ensemble, catom);
+}
+
+// Searched from one of the neighbours, over those that stay, until all others are found.
+bool Referee::hangs_together(const Ensemble& ensemble, std::uint32_t catom) {
+  const int ports = ensemble.lattice().ports();
+  const auto stays = [&](std::uint32_t other) {
+    return other != nobody && other != catom && (wish_[other] & under_way) == 0;
+  };
+  const auto around = ensemble.around(catom);
+  std::vector<std::uint32_t> wanted;
+  for (int port = 0; port < ports; ++port)
+    if (const std::uint32_t other = around.at(port); stays(other)) wanted.push_back(other);
+  found_.resize(ensemble.count());
+  if (++search_ == 0) std::fill(found_.begin(), found_.end(), 0), search_ = 1;
+  std::vector<std::uint32_t> open = {wanted.front()};
+  found_[wanted.front()] = search_;
+  std::size_t missing = wanted.size() - 1;
+  for (std::size_t i = 0; i < open.size() && open.size() < most_searched; ++i) {
+    const auto beside = ensemble.around(open[i]);
+    for (int port = 0; port < ports; ++port) {
+      const std::uint32_t next = beside.at(port);
+      if (!stays(next) || found_[next] == search_) continue;
+      found_[next] = search_;
+      open.push_back(next);
+      if (std::find(wanted.begin(), wanted.end(), next) != wanted.end() && --missing == 0) return true;
+    }
+  }
+  return missing == 0;
 }
 
 std::uint64_t Referee::keep_connected(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Move>& moves) {

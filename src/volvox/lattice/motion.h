@@ -5,10 +5,10 @@
 // they are; whoever is already on the way comes before all. A cell is free if it was so when the tick began. So the
 // result depends on no order.
 //
-// An ensemble that may not be cut (`keep_connected`): those that may move are looked at by their keys, and one whose
-// neighbours would not hang together without it stays. Only cells around it are looked at (MotionTable::ring), without
-// those that move: so a ring may be kept closed that could be opened, but nothing is ever cut off, also not for a
-// while, because everybody is held by one that stays.
+// An ensemble that may not be cut (`keep_connected`): those that may move are looked at by their keys, and one stays
+// whose neighbours would not hang together without it, and without those that move. Where the cells around it do not
+// tell (MotionTable::ring), a way around is searched for over 10,000 catoms. So a large ring may be kept closed that
+// could be opened, but nothing is ever cut off, also not for a while, because everybody is held by one that stays.
 #pragma once
 
 #include <cstdint>
@@ -68,11 +68,14 @@ class Referee {
   static constexpr std::uint8_t under_way = 0x80;
   const Motion& wished(std::uint8_t wish) const { return table_[(wish & ~under_way) - 1]; }
   bool wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Move& move) const;
-  bool cuts(const Ensemble& ensemble, std::uint32_t catom) const;
+  bool cuts(const Ensemble& ensemble, std::uint32_t catom);
+  bool hangs_together(const Ensemble& ensemble, std::uint32_t catom);
 
   const MotionTable& table_;
   std::vector<std::uint8_t> wish_;      // by catom: 1 + the motion; 0: none that is possible
   std::vector<std::uint8_t> possible_;  // by wish
+  std::vector<std::uint32_t> found_;    // by catom: the last search that found it
+  std::uint32_t search_ = 0;
 };
 
 }  // namespace volvox::lattice

@@ -1,11 +1,13 @@
 // The motions that catoms can make on a lattice: where they lead, what must be free on the way, what holds the catom,
 // and how long they take. A table is made once for a lattice and a model of motion, and does not change.
 //
-//   roll   round catoms (square, hex, bcc, fcc) roll about a neighbour, which holds them, to another place beside it. On
+//   roll   round catoms (square, hex, bcc, fcc) roll about a neighbour, which holds them, to another place beside it.
+//   On
 //          hex that is a sixth of a turn; on fcc they go between its twelve connectors, by 60 or by 90 degrees; on bcc
 //          by 70.5; on square by 90, or along two neighbours of a row, over the valley between them.
 //   slide  cubes and squares (Fitch, Butler and Rus, 2003) slide along two neighbours, or around the corner of one.
-//   pivot  cubes and squares (Sung, Bern, Romanishin and Rus, 2015) turn about an edge of a neighbour, by a quarter onto
+//   pivot  cubes and squares (Sung, Bern, Romanishin and Rus, 2015) turn about an edge of a neighbour, by a quarter
+//   onto
 //          the next of its row, or by a half to its other side if there is none.
 //
 // What must be free is what the catom sweeps, found from its shape: round catoms stay a pitch away from the centres of
@@ -58,7 +60,7 @@ class MotionTable {
     return {from.x + o.x, from.y + o.y, from.z + o.z};
   }
   int back(int place) const { return back_[place]; }
-  CellSet ever_free() const { return ever_free_; }    // of any motion
+  CellSet ever_free() const { return ever_free_; }  // of any motion
   CellSet ever_holds() const { return ever_holds_; }
 
   Cell target(const Cell& from, int motion) const { return cell(from, motions_[motion].to); }
@@ -98,7 +100,7 @@ class MotionTable {
   std::vector<std::vector<Leg>> paths_;
   std::vector<Vec3> directions_;  // by port
   std::vector<Vec3> around_;      // vectors to cells that a ball might meet
-  std::vector<Vec3> vectors_;  // by place, in pitches
+  std::vector<Vec3> vectors_;     // by place, in pitches
   std::vector<int> back_;
   std::vector<Cell> offsets_[2];  // by parity and place
   CellSet ever_free_ = 0, ever_holds_ = 0;
