@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "volvox/base/index.h"
+#include "volvox/base/random.h"
 #include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/scenes.h"
 
@@ -49,10 +50,57 @@ Result<void> add_box(lattice::CatomWorld& world, const std::array<std::int32_t, 
   return world.add_box({0, 0, 0}, {sides[0] - 1, sides[1] - 1, sides[2] - 1});
 }
 
+// A box of cells of which a random part is occupied; the middle always is, and is the first.
+Result<std::vector<Cell>> box_with_holes(std::int32_t side, double filled, bool flat, std::uint64_t seed,
+                                         std::size_t state) {
+  const std::int32_t layers = flat ? 1 : side;
+  const double box = real(side) * side * layers;
+  // Each catom also has 12 bytes in the list of cells.
+  const auto catoms = truncated<std::size_t>(box * filled) + 1;
+  if (const auto fits = lattice::check_memory(catoms, box, state + 12); !fits.ok()) return fits.error();
+  RandomStream random(seed, 0, "holes");
+  const Cell middle{side / 2, side / 2, layers / 2};
+  std::vector<Cell> cells = {middle};
+  for (std::int32_t z = 0; z < layers; ++z)
+    for (std::int32_t y = 0; y < side; ++y)
+      for (std::int32_t x = 0; x < side; ++x)
+        if (random.chance(filled) && Cell{x, y, z} != middle) cells.push_back({x, y, z});
+  return cells;
+}
+
 }  // namespace
 
 double CatomExperiment::number(const sim::Setup& setup, const std::string& parameter) {
   return std::strtod(setup.settings.at(parameter).c_str(), nullptr);
+}
+
+void CatomExperiment::add_motion_parameters(std::vector<model::ParameterDesc>& parameters,
+                                            const std::string& connected) {
+  parameters.push_back(
+      {"motion",
+       "usual",
+       {},
+       {},
+       {"usual", "none", "roll", "slide", "pivot"},
+       "how catoms move: roll (square, hex, bcc, fcc), slide or pivot (square, cubic); usual: slide on "
+       "square and cubic, else roll",
+       0});
+  parameters.push_back({"motion_ticks", "1", 1, 1e6, {}, "of the shortest motion", 0, true});
+  parameters.push_back(
+      {"connected", connected, {}, {}, {"true", "false"}, "motions that would cut the ensemble in two are refused", 0});
+}
+
+Result<lattice::MotionOptions> CatomExperiment::motion_options(const sim::Setup& setup) {
+  lattice::MotionOptions options;
+  const auto& settings = setup.settings;
+  if (const auto motion = settings.find("motion"); motion != settings.end() && motion->second != "usual") {
+    const auto model = lattice::motion_model_named(motion->second);
+    if (!model.ok()) return model.error();
+    options.model = *model;
+  }
+  if (settings.contains("motion_ticks")) options.ticks = truncated<std::uint32_t>(number(setup, "motion_ticks"));
+  options.keep_connected = settings.contains("connected") && settings.at("connected") == "true";
+  return options;
 }
 
 Result<void> CatomExperiment::make_world(const sim::Setup& setup) {
@@ -60,6 +108,9 @@ Result<void> CatomExperiment::make_world(const sim::Setup& setup) {
   if (!kind.ok()) return kind.error();
   lattice::WorldOptions options{.seed = setup.seed};
   if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
+  const auto motion = motion_options(setup);
+  if (!motion.ok()) return motion.error();
+  options.motion = *motion;
   world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(*kind, number(setup, "pitch")), options);
   return {};
 }
@@ -88,6 +139,13 @@ Result<void> CatomExperiment::add_cells(sim::Setup& setup, const std::string& te
   const auto cells = cells_of_file(setup, text, state);
   if (!cells.ok()) return cells.error();
   return world_->add(*cells);
+}
+
+Result<void> CatomExperiment::add_box_with_holes(const sim::Setup& setup, std::size_t state) {
+  const auto box = box_with_holes(truncated<std::int32_t>(number(setup, "side")), number(setup, "filled"),
+                                  world_->ensemble().lattice().flat(), setup.seed, state);
+  if (!box.ok()) return box.error();
+  return world_->add(*box);
 }
 
 model::WorldModel CatomExperiment::empty_world(const std::string& name, double seconds) {
@@ -123,7 +181,15 @@ sim::CloudLook CatomExperiment::cloud_look() const {
 
 void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
   const lattice::Ensemble& ensemble = world_->ensemble();
-  if (places_.empty() || places_version_ != ensemble.version()) {
+  // Those on their way leave the cells beside them open; that is no change of cells.
+  const std::uint64_t version = ensemble.version() + world_->motion().moves;
+  const auto stays = [&](std::uint32_t catom) {
+    const auto& moving = world_->under_way();
+    const auto found = std::lower_bound(moving.begin(), moving.end(), catom,
+                                        [](const lattice::UnderWay& one, std::uint32_t c) { return one.catom < c; });
+    return found == moving.end() || found->catom != catom;
+  };
+  if (places_.empty() || places_version_ != version) {
     places_.assign(ensemble.count(), {});
     const lattice::Lattice& lattice = ensemble.lattice();
     for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
@@ -131,14 +197,18 @@ void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
       const Vec3 p = lattice.position(ensemble.cell(i));
       const auto around = ensemble.around(i);
       int port = lattice.flat() ? lattice.ports() : 0;  // those of a plane are seen from above
-      while (port < lattice.ports() && around.at(port) != lattice::nobody) ++port;
-      const bool covered = !lattice.flat() && port == lattice.ports();
+      while (port < lattice.ports() && around.at(port) != lattice::nobody && stays(around.at(port))) ++port;
+      const bool covered = !lattice.flat() && port == lattice.ports() && stays(i);
       places_[i] = {
           {to_float(p.x), to_float(p.y), to_float(p.z)}, {}, covered ? sim::CloudItem::covered : sim::CloudItem::open};
     }
-    places_version_ = ensemble.version();
+    places_version_ = version;
   }
   items = places_;
+  for (const lattice::UnderWay& moving : world_->under_way()) {
+    const Vec3 p = world_->position(moving);
+    items[moving.catom].position = {to_float(p.x), to_float(p.y), to_float(p.z)};
+  }
   for (std::uint32_t i = 0; i < items.size(); ++i)
     if (items[i].shown != sim::CloudItem::gone) items[i].color = color(i);
 }

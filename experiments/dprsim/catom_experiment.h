@@ -24,11 +24,16 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
 
  protected:
   static double number(const sim::Setup& setup, const std::string& parameter);
-  // By the parameters `lattice`, `pitch` and `capacity`; no catoms yet.
+  // Where catoms move: which motions there are, how long they take, and whether they may cut the ensemble.
+  static void add_motion_parameters(std::vector<model::ParameterDesc>& parameters, const std::string& connected);
+  static Result<lattice::MotionOptions> motion_options(const sim::Setup& setup);
+  // By the parameters `lattice`, `pitch`, `capacity` and those of motion; no catoms yet.
   Result<void> make_world(const sim::Setup& setup);
   // "30x20x10", or a file, which becomes one of the run's sources, so that a change of it is noticed. `state`: bytes of
   // a catom's program.
   Result<void> add_cells(sim::Setup& setup, const std::string& text, std::size_t state);
+  // By the parameters `side` and `filled`: a box of which a random part is occupied. The first catom is in its middle.
+  Result<void> add_box_with_holes(const sim::Setup& setup, std::size_t state);
   static model::WorldModel empty_world(const std::string& name, double seconds);
   void tick();  // throws what ends the run
   // Memory and hash of the catoms.

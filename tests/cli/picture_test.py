@@ -64,8 +64,23 @@ class Pictures(CommandTest):
 
     def picture(self, *arguments):
         self.run_program("picture", "world.sdf", "-o", "a.png", "--quiet", *arguments)
+        return self.png()
+
+    def png(self):
         with open(os.path.join(self.folder, "a.png"), "rb") as file:
             return pixels(file.read())
+
+    def test_an_ensemble_is_cut_open_and_coloured_by_a_value(self):
+        flood = ["picture", "dprsim/flood", "--set", "side=9", "--set", "filled=1", "--at", "0.1", "--size", "96x64", "--quiet", "-o"]
+        pictures = []
+        for more in [[], ["--cut", "x=50%"], ["--cut", "x=4"], ["--color-by", "hops"], ["--color-by", "source", "--cut", "z=2"]]:
+            self.run_program(*flood, "a.png", *more)
+            pictures.append(self.png())
+        self.assertEqual(pictures[1], pictures[2])
+        self.assertEqual(len({str(picture) for picture in pictures}), 4)
+        for bad, says in [(["--color-by", "hop"], "hops"), (["--cut", "w=3"], "x=12.5"), (["--cut", "x"], "x=12.5"), (["--cut", "x=%"], "x=12.5"), (["--cut", "x=1e99"], "x=12.5")]:
+            self.assertIn(says, self.run_program(*flood, "a.png", *bad, status=2).stderr)
+        self.assertIn("neither catoms nor particles", self.run_program("picture", "world.sdf", "-o", "a.png", "--cut", "x=1", status=2).stderr)
 
     def test_a_picture_has_the_size_and_shows_the_robot(self):
         width, height, rows = picture = self.picture("--size", "160x120", "--camera", "3,0,0.5:0,0,0.5")

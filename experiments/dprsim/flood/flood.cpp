@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "volvox/base/csv.h"
-#include "volvox/base/random.h"
 #include "volvox/base/text.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/scenes.h"
@@ -14,26 +13,7 @@
 namespace volvox::experiments::dprsim {
 namespace {
 
-using lattice::Cell;
 using lattice::nobody;
-
-// A box of cells of which a random part is occupied; the middle always is, and is the first.
-Result<std::vector<Cell>> box_with_holes(std::int32_t side, double filled, bool flat, std::uint64_t seed) {
-  const std::int32_t layers = flat ? 1 : side;
-  const double box = real(side) * side * layers;
-  // Each catom also has 12 bytes in the list of cells.
-  const auto catoms = truncated<std::size_t>(box * filled) + 1;
-  if (const auto fits = lattice::check_memory(catoms, box, sizeof(lattice::Flood) + 12); !fits.ok())
-    return fits.error();
-  RandomStream random(seed, 0, "holes");
-  const Cell middle{side / 2, side / 2, layers / 2};
-  std::vector<Cell> cells = {middle};
-  for (std::int32_t z = 0; z < layers; ++z)
-    for (std::int32_t y = 0; y < side; ++y)
-      for (std::int32_t x = 0; x < side; ++x)
-        if (random.chance(filled) && Cell{x, y, z} != middle) cells.push_back({x, y, z});
-  return cells;
-}
 
 }  // namespace
 
@@ -61,10 +41,7 @@ Result<model::WorldModel> Flood::init(sim::Setup& setup) {
   if (const std::string& cells = setup.settings.at("cells"); !cells.empty()) {
     if (const auto done = add_cells(setup, cells, sizeof(lattice::Flood)); !done.ok()) return done.error();
   } else {
-    const auto box = box_with_holes(truncated<std::int32_t>(number(setup, "side")), number(setup, "filled"),
-                                    world_->ensemble().lattice().flat(), setup.seed);
-    if (!box.ok()) return box.error();
-    if (const auto done = world_->add(*box); !done.ok()) return done.error();
+    if (const auto done = add_box_with_holes(setup, sizeof(lattice::Flood)); !done.ok()) return done.error();
   }
   world_->state<lattice::Flood>(source_)->source = true;
   if (const auto done = world_->start(); !done.ok()) return done.error();

@@ -211,6 +211,17 @@ void add_view_options(CLI::App& command, ViewArguments& view) {
                   "red, disabled dark) or load (links blue to red by the load of their docks, gray: no load)")
       ->capture_default_str()
       ->type_name("HOW");
+  command
+      .add_option(
+          "--color-by", view.color_by,
+          "catoms and particles get the colours of this value of theirs, from violet (the least) to yellow; grey "
+          "has none")
+      ->type_name("VALUE");
+  command
+      .add_option("--cut", view.cut,
+                  "cut their ensemble open: what is beyond a plane across x, y or z is taken away, such as x=12.5 (m) "
+                  "or x=50%")
+      ->type_name("AXIS=WHERE");
   command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
   command.add_flag(
       "--messages", view.messages,

@@ -34,6 +34,7 @@ struct ViewerArguments {
 // Settings of pictures and videos. No camera: the experiment's own.
 struct ViewArguments {
   std::string renderer = "picture", camera, size = "1280x720", docks = "state";
+  std::string color_by, cut;  // of the cloud; empty: its own colours, whole
   bool rays = false, messages = false;
 };
 

@@ -39,6 +39,57 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
   return changes;
 }
 
+namespace {
+
+// Which value of the cloud colours it, and where it is cut.
+Result<void> parse_cloud_options(const ViewArguments& arguments, const sim::Run& run, Studio& studio) {
+  if (arguments.color_by.empty() && arguments.cut.empty()) return {};
+  if (run.cloud() == nullptr)
+    return Error("this run has neither catoms nor particles", "leave out --color-by and --cut, which are for them");
+  if (const std::string& wanted = arguments.color_by; !wanted.empty()) {
+    const std::vector<std::string> values = run.cloud()->cloud_look().values;
+    const auto found = std::find(values.begin(), values.end(), wanted);
+    if (found == values.end())
+      return Error(fmt::format("there is no value '{}' to colour by", wanted),
+                   values.empty() ? std::string("its program has no numbers: leave out --color-by")
+                                  : fmt::format("choose one of: {}", fmt::join(values, ", ")));
+    studio.color_by = static_cast<std::size_t>(found - values.begin());
+  }
+  if (const std::string& text = arguments.cut; !text.empty()) {
+    const std::size_t axis = std::string_view("xyz").find(text[0]);
+    studio.percent = text.back() == '%';
+    const auto at = text.size() > 2
+                        ? parse_number(text.substr(2, text.size() - 2 - (studio.percent ? 1 : 0)), -1e9, 1e9)
+                        : std::nullopt;
+    if (axis == std::string::npos || text.size() < 3 || text[1] != '=' || !at)
+      return Error(fmt::format("'{}' is no cut", text), "write it as x=12.5, in m, or as z=50%");
+    studio.cut = sim::CloudCut{narrow<int>(axis), *at};
+  }
+  return {};
+}
+
+}  // namespace
+
+void Studio::capture(const sim::Run& run, view::Frame& frame) const {
+  view::capture(run, frame);
+  if (color_by) {
+    std::vector<float> values;
+    run.cloud()->cloud_values(*color_by, values);
+    (void)sim::color_by(values, frame.cloud);
+  }
+  if (!cut) return;
+  sim::CloudCut here = *cut;
+  if (percent) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (const sim::CloudItem& item : frame.cloud) {
+      if (item.shown == sim::CloudItem::gone) continue;
+      low = std::min<double>(low, item.position[here.axis]), high = std::max<double>(high, item.position[here.axis]);
+    }
+    here.at = low + (high - low) * here.at / 100;
+  }
+  sim::cut_open(here, tree->cloud->look, frame.cloud);
+}
+
 Result<Studio> Studio::create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
                               const sim::Run& run, double detail) {
   const auto size = view::picture::parse_size(arguments.size);
@@ -48,6 +99,7 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
   Studio studio;
   studio.renderers = std::move(*renderers);
   studio.engines = engines;
+  if (auto good = parse_cloud_options(arguments, run, studio); !good.ok()) return good.error();
   std::map<std::string, std::string> settings = {{"width", std::to_string(size->width)},
                                                  {"height", std::to_string(size->height)},
                                                  {"detail", fmt::format("{}", detail)},
@@ -122,7 +174,7 @@ Result<view::Camera> Film::follow() {
 
 Result<void> Film::take() {
   const sim::Simulation& simulation = run_->simulation();
-  view::capture(*run_, frame_);
+  studio_.capture(*run_, frame_);
   if (arguments_.rays) view::capture_rays(simulation.minds(), frame_);
   if (arguments_.messages) frame_.traffic = traffic_.take(simulation);
   if (auto changed = studio_.use_renderer_of(simulation.now().seconds()); !changed.ok()) return changed;
@@ -165,6 +217,7 @@ Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegi
   return no_pictures();
 }
 model::Bounds Studio::subject(const view::Frame&) const { return {}; }
+void Studio::capture(const sim::Run&, view::Frame&) const {}
 Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&,
                                            sim::Run&) {
   return no_pictures();

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "volvox/cli/commands.h"
+#include "volvox/sim/cloud.h"
 #include "volvox/view/render_engine.h"
 
 namespace volvox::view::picture {
@@ -38,6 +40,12 @@ struct Studio {
   std::shared_ptr<const view::RenderTree> tree;
   double aspect = 1;
   int width = 0, height = 0;
+
+  // A value of the run's cloud, and where it is cut. `percent`: of its extent.
+  std::optional<std::size_t> color_by;
+  std::optional<sim::CloudCut> cut;
+  bool percent = false;
+  void capture(const sim::Run& run, view::Frame& frame) const;
 
   // Around the modules or, if there are none, around everything.
   model::Bounds subject(const view::Frame& frame) const;

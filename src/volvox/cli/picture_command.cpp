@@ -58,7 +58,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
       print_error(fmt::format("the run failed: {}", run.report().failure));
       return run_failed;
     }
-    view::capture(run, frames[i]);
+    studio->capture(run, frames[i]);
     box.add(studio->subject(frames[i]));
   }
   view::Frame& last = frames.back();

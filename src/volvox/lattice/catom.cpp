@@ -48,17 +48,46 @@ RandomStream& Catom::random() {
   return *random_;
 }
 
-void Catom::roll(int pivot, Turn turn) {
+const MotionTable& Catom::motions() const {
   count_step();
-  const Kind kind = world_.ensemble_.lattice().kind();
-  if (kind != Kind::hex)
-    throw CatomError(fmt::format("it wants to roll on a {} lattice; catoms roll on hex (--lattice hex)", name(kind)));
+  return world_.motions_;
+}
+
+bool Catom::moving() const {
+  count_step();
+  return world_.referee_.holds(id_);
+}
+
+bool Catom::can_move(int motion) const {
+  count_step();
+  if (motion < 0 || motion >= world_.motions_.size() || world_.referee_.holds(id_)) return false;
+  return world_.referee_.is_possible(world_.ensemble_, {id_, narrow<std::uint8_t>(motion)});
+}
+
+bool Catom::move(int motion) {
+  count_step();
+  const MotionTable& motions = world_.motions_;
+  if (motion < 0 || motion >= motions.size())
+    throw CatomError(fmt::format("it wants to make motion {}, but there are {} on a {} lattice with motion={}", motion,
+                                 motions.size(), name(world_.ensemble_.lattice().kind()), name(motions.model())));
+  if (moves_) throw CatomError("it wants to move twice in one tick");
+  if (!world_.sending_) throw CatomError("it wants to move before the first tick");
+  if (world_.referee_.holds(id_)) return false;
+  moves_ = true;
+  shared_.moves.push_back({id_, narrow<std::uint8_t>(motion)});
+  return true;
+}
+
+bool Catom::roll(int pivot, Turn turn) {
+  const Lattice& lattice = world_.ensemble_.lattice();
+  if (!lattice.flat() || world_.motions_.model() != MotionModel::roll)
+    throw CatomError(
+        fmt::format("it wants to roll on a {} lattice with motion={}; catoms roll on hex, and on square "
+                    "with motion=roll",
+                    name(lattice.kind()), name(world_.motions_.model())));
   if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
     throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));
-  if (rolls_) throw CatomError("it wants to roll twice in one tick");
-  if (!world_.sending_) throw CatomError("it wants to roll before the first tick");
-  rolls_ = true;
-  shared_.rolls.push_back({id_, narrow<std::uint8_t>(pivot), turn});
+  return move(roll_about(pivot, turn));
 }
 
 void Catom::never_stops() const {

@@ -86,8 +86,16 @@ class Catom {
   CodeModules& running() const { return *running_; }  // the code module that is called
   void wake_next();                                   // its code modules' `woken` is called in the next tick
 
-  // Asks to roll about the neighbour at a port, after this tick (motion.h). Whether it could is seen in the next.
-  void roll(int pivot, Turn turn);
+  // Asks for a motion after this tick (motion.h). Whether it could is seen in the next: it is `moving`, or in another
+  // cell. False: it is still on the way, and asks for nothing.
+  bool move(int motion);
+  // Whether it could if nobody else moved: it feels which cells around it are free.
+  bool can_move(int motion) const;
+  // It stays with its neighbours and ports until it arrives.
+  bool moving() const;
+  const MotionTable& motions() const;
+  // On square and hexagonal lattices: about the neighbour at a port.
+  bool roll(int pivot, Turn turn);
 
   // What chance decides between catoms in one tick is decided by this number: all have another one, in every tick
   // another, and the lowest wins. Nobody is preferred, and no order of processing can matter.
@@ -100,7 +108,7 @@ class Catom {
   struct Shared {
     Post::Writer writer;
     Traffic traffic;
-    std::vector<Roll> rolls;
+    std::vector<Move> moves;
   };
   Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
 
@@ -127,7 +135,7 @@ class Catom {
   bool limited_;                                // the capacity of the adapters
   std::array<std::uint32_t, most_ports> left_;  // bytes of each adapter's capacity, if it is limited
   PortQueues* waiting_ = nullptr;
-  bool rolls_ = false;
+  bool moves_ = false;
   std::optional<RandomStream> random_;
 };
 

@@ -50,6 +50,7 @@ void CatomWorld::archive(Archive& ar) {
   ar("started", started_);
   ar("traffic", traffic_);
   ar("motion", motion_);
+  archive_motion(ar);
   std::uint64_t code_modules = modules_.size();
   ar("code_modules", code_modules);
   if (code_modules != modules_.size()) ar.fail("the snapshot has other code modules");

@@ -9,11 +9,23 @@ namespace {
 
 constexpr std::size_t catoms_a_chunk = 256;
 constexpr std::size_t most_code_modules = 64;
+constexpr std::uint32_t most_motion_ticks = 1'000'000;
+
+// One that is not possible is refused when the world starts.
+MotionModel model_of(const MotionOptions& options, Kind kind) {
+  const MotionModel model = options.model.value_or(usual_motion(kind));
+  return possible(model, kind) ? model : MotionModel::none;
+}
 
 }  // namespace
 
 CatomWorld::CatomWorld(const Lattice& lattice, const WorldOptions& options, ThreadPool* threads)
-    : options_(options), threads_(threads), ensemble_(lattice, options.store), mailboxes_(256) {
+    : options_(options),
+      threads_(threads),
+      ensemble_(lattice, options.store),
+      mailboxes_(256),
+      motions_(lattice, model_of(options.motion, lattice.kind())),
+      referee_(motions_) {
   begin_keys();
 }
 CatomWorld::~CatomWorld() = default;
@@ -56,6 +68,11 @@ Result<void> CatomWorld::remove(CatomId catom) {
     wake_around(cell);
     woken_[0].erase(catom);
   }
+  std::erase_if(under_way_, [&](const UnderWay& moving) {
+    const bool ends = moving.catom == catom || is_held_by(moving, cell);
+    if (ends) referee_.release(moving.catom);
+    return ends;
+  });
   post_.forget(catom);
   for (std::uint32_t m = post_.take(catom); m != nobody; m = post_.envelope(m).next) ++traffic_.lost;
   if (PortQueues* queues = waiting_.find(catom)) {
@@ -68,6 +85,17 @@ Result<void> CatomWorld::remove(CatomId catom) {
 
 Result<void> CatomWorld::move(CatomId catom, const Cell& to) {
   const Cell from = ensemble_.has(catom) ? ensemble_.cell(catom) : Cell{};
+  for (const UnderWay& moving : under_way_) {
+    if (!ensemble_.has(catom)) break;
+    if (moving.catom == catom)
+      return Error(fmt::format("the catom {} is on its way from {} to {}", std::uint32_t{catom}, text(from),
+                               text(motions_.target(from, moving.motion))),
+                   "wait until it has arrived");
+    if (is_held_by(moving, from))
+      return Error(
+          fmt::format("the catom {} holds the catom {}, which moves about it", std::uint32_t{catom}, moving.catom),
+          "wait until that one has arrived");
+  }
   if (auto moved = ensemble_.move(catom, to); !moved.ok()) return moved;
   if (!somebody_wakes_ || !started_) return {};
   wake_around(from);
@@ -183,7 +211,7 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
     post_.give_back(shared.writer);
     const Traffic& traffic = shared.traffic;
     const std::lock_guard lock(mutex_);
-    wishes_.insert(wishes_.end(), shared.rolls.begin(), shared.rolls.end());
+    wishes_.insert(wishes_.end(), shared.moves.begin(), shared.moves.end());
     traffic_.sent += traffic.sent, traffic_.delivered += traffic.delivered;
     traffic_.lost += traffic.lost, traffic_.unread += traffic.unread;
     processed_ += processed;
@@ -210,6 +238,13 @@ Result<void> CatomWorld::start() {
   if (started_) return Error("the world was started before", "call start() once");
   if (options_.capacity == 0)
     return Error("adapters with a capacity of 0 bytes a tick never send", "give 1 or more, or lattice::unlimited");
+  const Kind kind = ensemble_.lattice().kind();
+  if (const auto& model = options_.motion.model; model && !possible(*model, kind))
+    return Error(fmt::format("catoms cannot {} on a {} lattice", name(*model), name(kind)),
+                 "use roll on square, hex, bcc and fcc, slide or pivot on square and cubic");
+  if (options_.motion.ticks < 1 || options_.motion.ticks > most_motion_ticks)
+    return Error(fmt::format("a motion cannot take {} ticks", options_.motion.ticks),
+                 fmt::format("give 1 to {}", most_motion_ticks));
   started_ = true;
   for (std::uint32_t catom = 0; somebody_wakes_ && catom < ensemble_.count(); ++catom) wake(catom);
   const bool needed =
@@ -244,22 +279,10 @@ Result<void> CatomWorld::tick() {
     std::swap(woken_[0], woken_[1]);
   }
   post_.turn();
-  roll_catoms();
+  move_catoms();
   ++tick_;
   begin_keys();
   return {};
-}
-
-void CatomWorld::roll_catoms() {
-  if (wishes_.empty()) return;
-  referee_.decide(ensemble_, key_, wishes_, motion_, threads_);
-  for (const Roll& roll : wishes_) {
-    const Cell from = ensemble_.cell(roll.catom), to = ensemble_.lattice().neighbor(from, roll.to());
-    // Far away there is an end of the world; a catom that reaches it stays.
-    if (!ensemble_.move(roll.catom, to).ok()) --motion_.moves, ++motion_.blocked;
-    else if (somebody_wakes_) wake_around(from), wake_around(to);
-  }
-  wishes_.clear();
 }
 
 Result<void> CatomWorld::run(std::int64_t most_ticks) {
@@ -270,7 +293,7 @@ Result<void> CatomWorld::run(std::int64_t most_ticks) {
 
 bool CatomWorld::idle() const {
   if (std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->waits(); })) return false;
-  if (!post_.receivers().empty()) return false;
+  if (!post_.receivers().empty() || !under_way_.empty()) return false;
   for (std::uint32_t catom = 0; somebody_ticks_ && catom < ensemble_.count(); ++catom)
     if (ensemble_.has(catom) && has_something_to_do(catom)) return false;
   return true;

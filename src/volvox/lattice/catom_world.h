@@ -6,7 +6,7 @@
 //      3  what waits is sent until the capacity is used up; a larger message takes as many ticks as it needs
 //      4  the callbacks of its mailboxes, for what was sent to it in the tick before
 //      5  its code modules' end_tick
-//   C, D  catoms that asked for it roll to other cells (motion.h); magnets and physics are not here
+//   C, D  catoms that asked for it move to other cells (motion.h); magnets and physics are not here
 // Catoms are processed in parallel. No order can matter: a catom sees its own state only, and messages that arrive in
 // the same tick are read in the order of their senders' random keys. The same seed gives the same state hash at any
 // number of threads, and after a snapshot. Messages sent in steps 4 and 5 use what is left of the tick's capacity.
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,13 @@ namespace volvox::lattice {
 
 inline constexpr std::uint32_t unlimited = ~std::uint32_t{0};
 
+struct MotionOptions {
+  std::optional<MotionModel> model{};  // none given: usual_motion of the lattice
+  std::uint32_t ticks = 1;             // of the shortest motion; others take longer (Motion::steps), rounded up
+  bool keep_connected = false;         // motions that would cut the ensemble in two are refused
+  bool usual() const { return !model && ticks == 1 && !keep_connected; }
+};
+
 struct WorldOptions {
   std::uint64_t seed = 1;
   std::uint32_t capacity = unlimited;    // of each adapter, bytes a tick
@@ -33,8 +41,17 @@ struct WorldOptions {
   std::uint32_t most_waiting = 100'000;  // messages at one port
   // False: all catoms are processed in every tick, also those with nothing to do. For tests: the results are the same.
   bool active_sets = true;
+  MotionOptions motion{};
   Occupancy::Store store = Occupancy::Store::automatic;
 };
+
+// A catom on its way. Until it arrives it is in its old cell, and what its motion needs is kept for it.
+struct UnderWay {
+  std::uint32_t catom = 0;
+  std::uint8_t motion = 0;
+  std::int64_t begun = 0, ends = 0;  // the tick after which it left, and after which it arrives
+};
+VOLVOX_TYPE(UnderWay, catom, motion, begun, ends)
 
 class CatomWorld {
  public:
@@ -43,7 +60,8 @@ class CatomWorld {
 
   const Ensemble& ensemble() const { return ensemble_; }
   const WorldOptions& options() const { return options_; }
-  // Between ticks. Code modules of a catom that is added while the world runs are started at once.
+  // Between ticks. Code modules of a catom that is added while the world runs are started at once. One that is on its
+  // way, or holds one that is, cannot be moved; if it is removed, those that it holds stay where they were.
   Result<void> add(std::span<const Cell> cells);
   Result<void> add_box(const Cell& low, const Cell& high);
   Result<void> remove(CatomId catom);
@@ -79,7 +97,11 @@ class CatomWorld {
   std::int64_t ticks() const { return tick_; }
   const Traffic& traffic() const { return traffic_; }
   const MotionCount& motion() const { return motion_; }
-  std::size_t processed() const { return processed_; }  // catoms in the last tick
+  std::uint64_t cuts_refused() const { return cuts_refused_; }
+  const MotionTable& motions() const { return motions_; }
+  const std::vector<UnderWay>& under_way() const { return under_way_; }  // by catom
+  Vec3 position(const UnderWay& catom) const;                            // where it is seen, in m
+  std::size_t processed() const { return processed_; }                   // catoms in the last tick
   std::uint64_t hash();
   std::size_t memory_bytes() const;
 
@@ -111,7 +133,11 @@ class CatomWorld {
   void prefetch(std::span<const std::uint32_t> coming) const;
   void start_code_modules(Catom& catom);
   void process(Catom& catom);
-  void roll_catoms();
+  void move_catoms();
+  void arrive(std::uint32_t catom, int motion);
+  std::int64_t duration(int motion) const;
+  bool is_held_by(const UnderWay& moving, const Cell& holder) const;
+  void archive_motion(Archive& ar);
   using Called = std::uint64_t;  // a bit for each code module
   Called deliver(Catom& catom);
   Called read(Catom& catom, std::uint32_t message);
@@ -150,8 +176,11 @@ class CatomWorld {
   bool sending_ = false;  // false before the first tick: there is no capacity yet
   Traffic traffic_;
   MotionCount motion_;
-  std::vector<Roll> wishes_;
+  std::vector<Move> wishes_;
+  MotionTable motions_;
   Referee referee_;
+  std::vector<UnderWay> under_way_;
+  std::uint64_t cuts_refused_ = 0;
   std::size_t processed_ = 0;
   std::vector<std::uint32_t> active_;
   std::mutex mutex_;  // of failure_, traffic_ and wishes_ within a tick

@@ -1,63 +1,69 @@
 #include "volvox/lattice/motion.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "volvox/lattice/catom.h"
 
 namespace volvox::lattice {
 namespace {
 
 constexpr std::size_t wishes_a_thread = 1024;
+constexpr std::size_t most_searched = 10'000;  // catoms, for a way around one that wants to move
 
-std::uint8_t coded(const Roll& roll) { return narrow<std::uint8_t>(1 + 2 * roll.pivot + number_of(roll.turn)); }
-Roll decoded(std::uint8_t code) {
-  return {0, narrow<std::uint8_t>((code - 1) / 2), (code - 1) % 2 == 0 ? Turn::counter_clockwise : Turn::clockwise};
+// work(place) for each of a set, until one returns false. Whether none did.
+template <class Work>
+bool all_of(CellSet set, const Work& work) {
+  for (; set != 0; set &= set - 1)
+    if (!work(std::countr_zero(set))) return false;
+  return true;
 }
 
 }  // namespace
 
-bool Referee::is_free(const Ensemble& ensemble, const Roll& roll) const {
-  const auto around = ensemble.around(roll.catom);
-  return around.at(roll.to()) == nobody && around.at(roll.beyond()) == nobody;
+bool Referee::is_possible(const Ensemble& ensemble, const Move& move) const {
+  const Motion& motion = table_[move.motion];
+  const Cell here = ensemble.cell(move.catom);
+  const auto taken = [&](int place) { return ensemble.at(table_.cell(here, place)) != nobody; };
+  return all_of(motion.free, [&](int place) { return !taken(place); }) && all_of(motion.holds, taken);
 }
 
-// Whether a catom wants to go through the cell at one of its ports.
-bool Referee::goes_through(std::uint32_t catom, int port) const {
-  if (wish_[catom] == 0) return false;
-  const Roll roll = decoded(wish_[catom]);
-  return roll.to() == port || roll.beyond() == port;
+// Whoever could be in the way needs one of the cells that this one needs, holds it, or is held by it.
+bool Referee::wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Move& move) const {
+  const std::uint64_t key = catom_key(key_of_tick, move.catom);
+  const auto comes_first = [&](std::uint32_t other) {
+    return (wish_[other] & under_way) != 0 || catom_key(key_of_tick, other) < key;
+  };
+  const Motion& motion = table_[move.motion];
+  const Cell here = ensemble.cell(move.catom);
+  const bool holders_stay = all_of(motion.holds, [&](int place) {
+    const std::uint32_t holder = ensemble.at(table_.cell(here, place));
+    return wish_[holder] == 0 || !comes_first(holder);
+  });
+  if (!holders_stay) return false;
+  const bool holds_nobody = all_of(table_.ever_holds(), [&](int place) {
+    const std::uint32_t other = ensemble.at(table_.cell(here, table_.back(place)));
+    if (other == nobody || wish_[other] == 0) return true;
+    return (wished(wish_[other]).holds >> place & 1) == 0 || !comes_first(other);
+  });
+  if (!holds_nobody) return false;
+  return all_of(motion.free, [&](int way) {
+    const Cell cell = table_.cell(here, way);
+    return all_of(table_.ever_free(), [&](int place) {
+      const std::uint32_t other = ensemble.at(table_.cell(cell, table_.back(place)));
+      if (other == nobody || other == move.catom || wish_[other] == 0) return true;
+      return (wished(wish_[other]).free >> place & 1) == 0 || !comes_first(other);
+    });
+  });
 }
 
-// Whoever could be in the way is a neighbour of one of the two cells, the pivot, or leans on this catom.
-bool Referee::wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Roll& roll) const {
-  const std::uint64_t key = catom_key(key_of_tick, roll.catom);
-  const auto before = [&](std::uint32_t other) { return catom_key(key_of_tick, other) < key; };
-  const auto around = ensemble.around(roll.catom);
-  const std::uint32_t pivot = around.at(roll.pivot);
-  if (wish_[pivot] != 0 && before(pivot)) return false;
-  for (int port = 0; port < 6; ++port) {
-    const std::uint32_t other = around.at(port);
-    if (other == nobody || wish_[other] == 0) continue;
-    if (decoded(wish_[other]).pivot == Lattice::opposite(port) && before(other)) return false;
-  }
-  const Lattice& lattice = ensemble.lattice();
-  const Cell here = ensemble.cell(roll.catom);
-  for (const int way : {roll.to(), roll.beyond()}) {
-    const auto beside = ensemble.around(lattice.neighbor(here, way));
-    for (int port = 0; port < 6; ++port) {
-      const std::uint32_t other = beside.at(port);
-      if (other == nobody || other == roll.catom) continue;
-      if (goes_through(other, Lattice::opposite(port)) && before(other)) return false;
-    }
-  }
-  return true;
-}
-
-void Referee::decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Roll>& wishes, MotionCount& count,
+void Referee::decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Move>& wishes, MotionCount& count,
                      ThreadPool* threads) {
   wish_.resize(ensemble.count());
   possible_.resize(wishes.size());
   parallel_for(threads, wishes.size(), wishes_a_thread, [&](std::size_t i) {
-    possible_[i] = is_free(ensemble, wishes[i]);
-    if (possible_[i] != 0) wish_[wishes[i].catom] = coded(wishes[i]);
+    possible_[i] = is_possible(ensemble, wishes[i]);
+    if (possible_[i] != 0) wish_[wishes[i].catom] = narrow<std::uint8_t>(1 + wishes[i].motion);
   });
   for (const std::uint8_t possible : possible_) count.blocked += 1 - possible;
   parallel_for(threads, wishes.size(), wishes_a_thread, [&](std::size_t i) {
@@ -71,6 +77,81 @@ void Referee::decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::v
   }
   wishes.resize(kept);
   count.moves += kept;
+}
+
+// Whether the neighbours of a catom that stay would fall apart without it. Mostly the cells around it tell that they do
+// not.
+bool Referee::cuts(const Ensemble& ensemble, std::uint32_t catom) {
+  const MotionTable::Ring& ring = table_.ring();
+  const Cell here = ensemble.cell(catom);
+  const int parity = ensemble.lattice().parity(here);
+  CellSet there = 0;
+  for (std::size_t i = 0; i < ring.offsets.size(); ++i) {
+    const Cell& o = ring.offsets[i][parity];
+    const std::uint32_t other = ensemble.at({here.x + o.x, here.y + o.y, here.z + o.z});
+    if (other != nobody && (wish_[other] & under_way) == 0) there |= CellSet{1} << i;
+  }
+  const CellSet neighbors = there & ring.neighbors;
+  CellSet reached = neighbors & ~(neighbors - 1), front = reached;  // from the first of them
+  while (front != 0) {
+    CellSet next = 0;
+    (void)all_of(front, [&](int i) {
+      next |= ring.beside[i];
+      return true;
+    });
+    front = next & there & ~reached;
+    reached |= front;
+  }
+  return (neighbors & ~reached) != 0 && !hangs_together(ensemble, catom);
+}
+
+// Searched from one of the neighbours, over those that stay, until all others are found.
+bool Referee::hangs_together(const Ensemble& ensemble, std::uint32_t catom) {
+  const int ports = ensemble.lattice().ports();
+  const auto stays = [&](std::uint32_t other) {
+    return other != nobody && other != catom && (wish_[other] & under_way) == 0;
+  };
+  const auto around = ensemble.around(catom);
+  std::vector<std::uint32_t> wanted;
+  for (int port = 0; port < ports; ++port)
+    if (const std::uint32_t other = around.at(port); stays(other)) wanted.push_back(other);
+  found_.resize(ensemble.count());
+  if (++search_ == 0) std::fill(found_.begin(), found_.end(), 0), search_ = 1;
+  std::vector<std::uint32_t> open = {wanted.front()};
+  found_[wanted.front()] = search_;
+  std::size_t missing = wanted.size() - 1;
+  for (std::size_t i = 0; i < open.size() && open.size() < most_searched; ++i) {
+    const auto beside = ensemble.around(open[i]);
+    for (int port = 0; port < ports; ++port) {
+      const std::uint32_t next = beside.at(port);
+      if (!stays(next) || found_[next] == search_) continue;
+      found_[next] = search_;
+      open.push_back(next);
+      if (std::find(wanted.begin(), wanted.end(), next) != wanted.end() && --missing == 0) return true;
+    }
+  }
+  return missing == 0;
+}
+
+std::uint64_t Referee::keep_connected(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Move>& moves) {
+  std::sort(moves.begin(), moves.end(), [&](const Move& a, const Move& b) {
+    return catom_key(key_of_tick, a.catom) < catom_key(key_of_tick, b.catom);
+  });
+  std::size_t kept = 0;
+  for (const Move& move : moves) {
+    if (cuts(ensemble, move.catom)) continue;
+    wish_[move.catom] = under_way;
+    moves[kept++] = move;
+  }
+  const std::uint64_t refused = moves.size() - kept;
+  moves.resize(kept);
+  for (const Move& move : moves) wish_[move.catom] = 0;
+  return refused;
+}
+
+void Referee::hold(const Ensemble& ensemble, const Move& move) {
+  wish_.resize(ensemble.count());
+  wish_[move.catom] = narrow<std::uint8_t>((1 + move.motion) | under_way);
 }
 
 }  // namespace volvox::lattice

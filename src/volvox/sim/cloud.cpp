@@ -33,4 +33,13 @@ std::pair<double, double> color_by(std::span<const float> values, std::vector<Cl
   return least <= most ? std::pair(least, most) : std::pair(0.0, 0.0);
 }
 
+void cut_open(const CloudCut& cut, const CloudLook& look, std::vector<CloudItem>& items) {
+  // As thick as the viewer's (web/src/cloud.ts): all that the layer beyond covered, in shifted layers, too.
+  const double bare = cut.at - 1.1 * look.size[cut.axis];
+  for (CloudItem& item : items) {
+    if (item.position[cut.axis] > cut.at) item.shown = CloudItem::gone;
+    else if (item.shown == CloudItem::covered && item.position[cut.axis] > bare) item.shown = CloudItem::open;
+  }
+}
+
 }  // namespace volvox::sim

@@ -57,4 +57,11 @@ std::array<std::uint8_t, 3> ramp_color(double part);
 // are grey.
 std::pair<double, double> color_by(std::span<const float> values, std::vector<CloudItem>& items);
 
+// A plane across x (0), y (1) or z (2), in m. What lies beyond it is taken away, and what it lays bare is shown.
+struct CloudCut {
+  int axis = 0;
+  double at = 0;
+};
+void cut_open(const CloudCut& cut, const CloudLook& look, std::vector<CloudItem>& items);
+
 }  // namespace volvox::sim

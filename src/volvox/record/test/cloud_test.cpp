@@ -57,6 +57,16 @@ TEST(CloudMessage, SaysWhatHasChanged) {
   }
 }
 
+TEST(CloudCut, TakesAwayWhatIsBeyondAndLaysBareWhatItCovered) {
+  Items items(5, {{}, {}, sim::CloudItem::covered});
+  for (std::size_t i = 0; i < items.size(); ++i) items[i].position[1] = static_cast<float>(i);
+  items[0].shown = items[4].shown = sim::CloudItem::open;
+  sim::cut_open({.axis = 1, .at = 2.5}, {.size = {1, 1, 1}}, items);
+  std::vector<int> shown;
+  for (const sim::CloudItem& item : items) shown.push_back(item.shown);
+  EXPECT_EQ(shown, (std::vector<int>{255, 1, 255, 0, 0}));
+}
+
 TEST(CloudMessage, NothingIsWrittenOfNothing) {
   Fixed cloud;
   cloud.items.resize(1000, {{1, 2, 3}, {4, 5, 6}, sim::CloudItem::open});

@@ -1,0 +1,92 @@
+// The part of CatomWorld that moves catoms.
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/lattice/catom_world.h"
+
+namespace volvox::lattice {
+
+std::int64_t CatomWorld::duration(int motion) const {
+  return truncated<std::int64_t>(std::ceil(motions_[motion].steps * options_.motion.ticks - 1e-6));
+}
+
+bool CatomWorld::is_held_by(const UnderWay& moving, const Cell& holder) const {
+  const Cell from = ensemble_.cell(moving.catom);
+  for (int place = 0; place < motions_.places(); ++place)
+    if ((motions_[moving.motion].holds >> place & 1) != 0 && motions_.cell(from, place) == holder) return true;
+  return false;
+}
+
+void CatomWorld::arrive(std::uint32_t catom, int motion) {
+  const Cell from = ensemble_.cell(catom), to = motions_.target(from, motion);
+  // Far away there is an end of the world; a catom that reaches it stays. Or somebody was put there meanwhile.
+  if (!ensemble_.move(catom, to).ok()) --motion_.moves, ++motion_.blocked;
+  else if (somebody_wakes_) wake_around(from), wake_around(to);
+}
+
+void CatomWorld::move_catoms() {
+  if (wishes_.empty() && under_way_.empty()) return;
+  referee_.decide(ensemble_, key_, wishes_, motion_, threads_);
+  if (options_.motion.keep_connected) {
+    const std::uint64_t refused = referee_.keep_connected(ensemble_, key_, wishes_);
+    cuts_refused_ += refused, motion_.moves -= refused;
+  }
+  // Those that have arrived, by their numbers; then those that leave.
+  std::erase_if(under_way_, [&](const UnderWay& moving) {
+    if (moving.ends > tick_) return false;
+    referee_.release(moving.catom);
+    arrive(moving.catom, moving.motion);
+    return true;
+  });
+  const std::size_t earlier = under_way_.size();
+  for (const Move& move : wishes_) {
+    if (const std::int64_t ticks = duration(move.motion); ticks > 1) {
+      under_way_.push_back({move.catom, move.motion, tick_, tick_ + ticks - 1});
+      referee_.hold(ensemble_, move);
+    } else {
+      arrive(move.catom, move.motion);
+    }
+  }
+  wishes_.clear();
+  if (under_way_.size() == earlier) return;
+  std::sort(under_way_.begin(), under_way_.end(),
+            [](const UnderWay& a, const UnderWay& b) { return a.catom < b.catom; });
+}
+
+Vec3 CatomWorld::position(const UnderWay& catom) const {
+  const double part = real(tick_ - catom.begun) / real(catom.ends - catom.begun + 1);
+  return ensemble_.lattice().position(ensemble_.cell(catom.catom)) + motions_.path(catom.motion, part);
+}
+
+// Nothing where nobody has moved, or nobody can be under way, and there are no options to compare.
+void CatomWorld::archive_motion(Archive& ar) {
+  if (ar.loading()) referee_.forget(), under_way_.clear();
+  std::int64_t longest = 1;
+  for (int motion = 0; motion < motions_.size(); ++motion) longest = std::max(longest, duration(motion));
+  const bool nobody_moved = motion_.moves + motion_.blocked + motion_.lost == 0;
+  if (options_.motion.usual() && (longest == 1 || nobody_moved)) return;
+  ar.section("lattice", "motion");
+  const auto same = [&](const char* name, std::uint32_t own) {
+    std::uint32_t saved = own;
+    ar(name, saved);
+    if (ar.ok() && saved != own) ar.fail("the snapshot has another model or duration of motion");
+  };
+  same("model", narrow<std::uint32_t>(number_of(motions_.model()))), same("ticks", options_.motion.ticks);
+  same("keep_connected", options_.motion.keep_connected ? 1 : 0);
+  ar("cuts_refused", cuts_refused_);
+  ar("under_way", under_way_);
+  if (!ar.loading()) return;
+  std::uint32_t least = 0;
+  for (const UnderWay& moving : under_way_) {
+    const bool sound = ensemble_.has(moving.catom) && moving.catom >= least && moving.motion < motions_.size() &&
+                       moving.begun < tick_ && moving.begun >= tick_ - longest && moving.ends >= tick_ &&
+                       moving.ends - moving.begun + 1 == duration(moving.motion);
+    if (!sound) ar.fail("the snapshot has a damaged motion");
+    if (!ar.ok()) break;
+    least = moving.catom + 1;
+    referee_.hold(ensemble_, {moving.catom, moving.motion});
+  }
+  if (!ar.ok()) referee_.forget(), under_way_.clear();
+}
+
+}  // namespace volvox::lattice
