@@ -29,14 +29,15 @@ double turning_speed(const Body& body, const Shape& shape) { return length(felt_
 class PairCollision final {
  public:
   PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack,
-                std::vector<ContactPoint>& out, GjkCount& count)
+                std::vector<ContactPoint>& out, GjkCount& count, Manifold& room)
       : pair_(pair),
         a_(view.bodies[static_cast<std::size_t>(pair.a)]),
         b_(view.bodies[static_cast<std::size_t>(pair.b)]),
         shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]),
         shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]),
         out_(out),
-        count_(count) {
+        count_(count),
+        room_(room) {
     horizon_ = horizon, slack_ = slack;
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
     margin_ = slack_ + horizon * (length(a_.linear - b_.linear) + turning_);
@@ -91,7 +92,7 @@ class PairCollision final {
     const double margin = slack_ + horizon_ * (closing + turning_);
     const double offset = plane.offset + dot(normal, b_.position - a_.position);
     const Vec3 in_a = place_.turn_to_first(plane.normal);
-    Manifold manifold;
+    Manifold& manifold = room_;
     int convex[Manifold::most_found];
     const Vec3 turning = plain(transposed_times(a_.axes, lane(felt_turning(a_, shape_a_) - b_.angular)));
     collide_half_space(shape_a_, in_a, offset, margin, cross(in_a, turning) * horizon_, manifold, convex);
@@ -177,7 +178,7 @@ class PairCollision final {
   }
   // The normal is given in a's frame.
   void add_point(const Manifold::Point& point, const Vec3& normal, NormalOf normal_of) {
-    ContactPoint contact;
+    ContactPoint& contact = out_.emplace_back();
     contact.a = pair_.a, contact.b = pair_.b;
     contact.feature = feature_base_ | point.id;
     contact.on_a = point.on_a;
@@ -190,7 +191,6 @@ class PairCollision final {
     contact.friction = friction_, contact.restitution = restitution_;
     contact.corners = corners_;
     if (shape_a_.axle != Vec3{}) hang_on_axle(contact);
-    out_.push_back(contact);
   }
   void hang_on_axle(ContactPoint& contact) const {
     const Vec3 along = shape_a_.axle * dot(shape_a_.axle, contact.on_a), across = contact.on_a - along;
@@ -206,6 +206,7 @@ class PairCollision final {
   const Shape &shape_a_, &shape_b_;
   std::vector<ContactPoint>& out_;
   GjkCount& count_;
+  Manifold& room_;  // for any; to make one takes longer than to look at a plane
   double horizon_ = 0, slack_ = 0, turning_ = 0, margin_ = 0;
   Placement place_, back_;  // of b in a's frame, and of a in b's
   double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
@@ -377,8 +378,9 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
   const auto for_chunks = [&](const auto& visit) {
     parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
       GjkCount count;
+      Manifold room;
       const auto collision_of = [&](std::size_t i) {
-        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count);
+        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count, room);
       };
       const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
       for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
