@@ -47,7 +47,7 @@ class BroadPhaseTest : public ::testing::Test {
         if (items[n].owner == 0 || items[n].owner != items[n + 1].owner) return false;
       return true;
     };
-    const auto cluster_has = [&](std::size_t i, bool Item::* what) {
+    const auto cluster_has = [&](std::size_t i, bool Item::*what) {
       for (std::size_t n = 0; n < items.size(); ++n)
         if (items[n].*what && together(std::min(i, n), std::max(i, n))) return true;
       return false;
