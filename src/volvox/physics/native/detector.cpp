@@ -68,6 +68,7 @@ class PairCollision final {
   // `listed`: what list() gave for these two bodies, with what the narrow phase found.
   void run(std::span<const ConvexPair> listed) {
     for (const HalfSpace& plane : shape_b_.half_spaces) collide_with(plane);
+    if (shape_b_.convexes.empty() && shape_b_.surfaces.empty()) return;
     if (far_apart(shape_a_.bounds, shape_b_.bounds)) return;
     for (const Convex& b : shape_b_.convexes) {
       const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
@@ -385,12 +386,18 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     found_.emplace_back(), listed_.emplace_back();
     found_.back().reserve(4 * pairs_of_a_chunk);
   }
+  contacts.clear();
+  // One thread finds them in their order, and need not move them.
+  const bool in_order = !threads || threads->threads() == 1;
+  const auto found_by = [&](std::size_t chunk) -> std::vector<ContactPoint>& {
+    return in_order ? contacts : found_[chunk];
+  };
   const auto for_chunks = [&](const auto& visit) {
     parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
       GjkCount count;
       Manifold room;
       const auto collision_of = [&](std::size_t i) {
-        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count, room);
+        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_by(chunk), count, room);
       };
       PastContacts calm(old.calm), hasty(old.hasty);
       const auto old_of = [&](std::size_t i) {
@@ -417,13 +424,14 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
   for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of,
                  const auto& old_of) {
     const auto [first, last] = std::equal_range(listed_[chunk].begin(), listed_[chunk].end(), i, ByPair{});
-    const std::size_t before = found_[chunk].size();
+    std::vector<ContactPoint>& found = found_by(chunk);
+    const std::size_t before = found.size();
     if (first != last || a.others || b.others) collision_of(i).run({first, last});
-    if (found_[chunk].size() > before) keep_impulses(old_of(i), std::span{found_[chunk]}.subspan(before));
+    if (found.size() > before) keep_impulses(old_of(i), std::span{found}.subspan(before));
   });
   Work::add(work_.pairs, pairs.size());
-  contacts.clear();
-  for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
+  for (std::size_t i = 0; i < chunks && !in_order; ++i)
+    contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
 }
 
 // The contacts of calm pairs and, behind them, those of hasty ones are each in order. To sort them into one another
