@@ -517,7 +517,7 @@ void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t
 // Half-spaces have no box: every body is tried against each.
 void Detector::add_half_spaces(const View& view, double horizon) {
   if (flat_bodies_.empty()) return;
-  const auto others = static_cast<std::ptrdiff_t>(pairs_.size());
+  on_flat_.clear();
   for (const BroadPhase::Item& item : items_) {
     if (!item.moves || !item.asks) continue;
     for (int flat : flat_bodies_) {
@@ -528,12 +528,15 @@ void Detector::add_half_spaces(const View& view, double horizon) {
         const double down =
             std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
         if (height - down > widest_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
-        pairs_.push_back({item.body, flat});
+        on_flat_.push_back({item.body, flat});
         break;
       }
     }
   }
-  std::inplace_merge(pairs_.begin(), pairs_.begin() + others, pairs_.end());
+  // (std::inplace_merge allocates.)
+  merged_pairs_.resize(pairs_.size() + on_flat_.size());
+  std::merge(pairs_.begin(), pairs_.end(), on_flat_.begin(), on_flat_.end(), merged_pairs_.begin());
+  pairs_.swap(merged_pairs_);
 }
 
 // By the balls around their centres of mass, which turning does not move.

@@ -87,6 +87,7 @@ class Detector {
   std::vector<BroadPhase::Item> items_;
   std::vector<int> flat_bodies_;  // those with half-spaces
   Pairs pairs_, hasty_;
+  Pairs on_flat_, merged_pairs_;                  // while pairs are looked for
   std::vector<std::uint8_t> is_hasty_;            // by body
   std::size_t calm_count_ = 0;                    // contacts of calm pairs
   std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
