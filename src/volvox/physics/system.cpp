@@ -107,10 +107,24 @@ double unwrapped_angle(const Quat& rotation, double previous) {
   return angle + 2 * pi * std::round((previous - angle) / (2 * pi));
 }
 
-void System::measure_joint(std::size_t joint) {
+void System::measure_position(std::size_t joint) {
   VOLVOX_ASSERT(joint < joints.size() && joints.size() == joint_descs.size());
   const JointDesc& desc = joint_descs[joint];
   JointState& state = joints[joint];
+  if (desc.type == JointType::revolute) {
+    const Quat a = desc.a.valid() ? poses[desc.a.index].rotation * desc.frame_a.rotation : desc.frame_a.rotation;
+    const Quat b = poses[desc.b.index].rotation * desc.frame_b.rotation;
+    state.position = unwrapped_angle(a.conjugate() * b, state.position);
+  } else if (desc.type == JointType::prismatic) {
+    const Pose a = desc.a.valid() ? poses[desc.a.index] * desc.frame_a : desc.frame_a;
+    const Pose b = poses[desc.b.index] * desc.frame_b;
+    state.position = dot(a.rotation * Vec3{0, 0, 1}, b.position - a.position);
+  }
+}
+
+void System::measure_joint(std::size_t joint) {
+  measure_position(joint);
+  const JointDesc& desc = joint_descs[joint];
   if (desc.type != JointType::revolute && desc.type != JointType::prismatic) return;
   const auto twist_at = [&](BodyId id, const Vec3& point) -> Twist {
     if (!id.valid()) return {};
@@ -118,17 +132,11 @@ void System::measure_joint(std::size_t joint) {
     const Vec3 centre = poses[id.index] * bodies[id.index].inertial.position;
     return {v.linear + cross(v.angular, point - centre), v.angular};
   };
-  const Pose a = desc.a.valid() ? poses[desc.a.index] * desc.frame_a : desc.frame_a;
-  const Pose b = poses[desc.b.index] * desc.frame_b;
-  const Vec3 axis = a.rotation * Vec3{0, 0, 1};
-  const Twist va = twist_at(desc.a, b.position), vb = twist_at(desc.b, b.position);
-  if (desc.type == JointType::revolute) {
-    state.position = unwrapped_angle(a.rotation.conjugate() * b.rotation, state.position);
-    state.velocity = dot(axis, vb.angular - va.angular);
-  } else {
-    state.position = dot(axis, b.position - a.position);
-    state.velocity = dot(axis, vb.linear - va.linear);
-  }
+  const Quat turn = desc.a.valid() ? poses[desc.a.index].rotation * desc.frame_a.rotation : desc.frame_a.rotation;
+  const Vec3 axis = turn * Vec3{0, 0, 1}, point = poses[desc.b.index] * desc.frame_b.position;
+  const Twist va = twist_at(desc.a, point), vb = twist_at(desc.b, point);
+  joints[joint].velocity =
+      dot(axis, desc.type == JointType::revolute ? vb.angular - va.angular : vb.linear - va.linear);
 }
 
 namespace {

@@ -38,6 +38,7 @@ struct System : StateArrays {
   // Position and velocity of a joint from the poses and velocities of its bodies. The angle is unwrapped: it is the one
   // nearest to the position before.
   void measure_joint(std::size_t joint);
+  void measure_position(std::size_t joint);
 
   // Every field that the next step depends on, joints included. A snapshot of other bodies is refused.
   void archive(Archive& ar);

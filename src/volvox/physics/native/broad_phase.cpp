@@ -39,7 +39,7 @@ void BroadPhase::choose_cell() {
     const double size = size_of(clusters_[i].box);
     if (size > limit) {
       is_large_[i] = 1;
-      large_.push_back(static_cast<int>(i));
+      large_.push_back(i);
     } else {
       cell_ = std::max(cell_, size);
     }
@@ -55,19 +55,47 @@ void BroadPhase::fill_grid() {
     centres_.push_back(clusters_[i].box.centre);
   }
   grid_.fill(centres_, cell_);
+  if (grid_.cells().empty()) return;
+  lowest_ = highest_ = grid_.cells().front().key;
+  for (const CellGrid::Cell& cell : grid_.cells()) {
+    lowest_ = {std::min(lowest_.x, cell.key.x), std::min(lowest_.y, cell.key.y), std::min(lowest_.z, cell.key.z)};
+    highest_ = {std::max(highest_.x, cell.key.x), std::max(highest_.y, cell.key.y), std::max(highest_.z, cell.key.z)};
+  }
 }
 
-// Visits every cluster that may be near one.
+// All small clusters that may be near each other: cells are at least as wide as the widest of them. Each cell looks at
+// itself and at one of every two neighbours that lie opposite each other. Robots that drive about on a plane have cells
+// in a layer or two, and nobody looks beyond.
 template <class Visit>
-void BroadPhase::for_near(std::size_t index, const Visit& visit) const {
-  for (int i : large_) visit(static_cast<std::size_t>(i));
-  if (is_large_[index]) {
-    for (const std::size_t i : small_) visit(i);
-    return;
+void BroadPhase::for_small_pairs(const Visit& visit) const {
+  for (const CellGrid::Cell& cell : grid_.cells()) {
+    const std::span<const std::uint32_t> own = grid_.members(cell);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      for (std::size_t k = i + 1; k < own.size(); ++k) visit(small_[own[i]], small_[own[k]]);
+    const auto look = [&](int dx, int dy, int dz) {
+      const CellKey key{cell.key.x + dx, cell.key.y + dy, cell.key.z + dz};
+      if (key.x < lowest_.x || key.y < lowest_.y || key.x > highest_.x || key.y > highest_.y) return;
+      const std::int64_t other = grid_.find(key);
+      if (other < 0) return;
+      for (const std::uint32_t i : own)
+        for (const std::uint32_t k : grid_.members(grid_.cells()[static_cast<std::size_t>(other)]))
+          visit(small_[i], small_[k]);
+    };
+    look(1, 0, 0);
+    for (int dx = -1; dx <= 1; ++dx) look(dx, 1, 0);
+    if (cell.key.z == highest_.z) continue;
+    for (int dy = -1; dy <= 1; ++dy)
+      for (int dx = -1; dx <= 1; ++dx) look(dx, dy, 1);
   }
-  const CellKey own = cell_of(clusters_[index].box.centre, cell_);
-  grid_.within({own.x - 1, own.y - 1, own.z - 1}, {own.x + 1, own.y + 1, own.z + 1},
-               [&](std::uint32_t i) { visit(small_[i]); });
+}
+
+// The same of those that are near one.
+template <class Visit>
+void BroadPhase::for_near(std::size_t small, const Visit& visit) const {
+  const CellKey own = cell_of(centres_[small], cell_);
+  const CellKey low{std::max(own.x - 1, lowest_.x), std::max(own.y - 1, lowest_.y), std::max(own.z - 1, lowest_.z)};
+  const CellKey high{std::min(own.x + 1, highest_.x), std::min(own.y + 1, highest_.y), std::min(own.z + 1, highest_.z)};
+  grid_.within(low, high, [&](std::uint32_t i) { visit(small_[i]); });
 }
 
 void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pairs) {
@@ -75,17 +103,32 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
   make_clusters(items);
   choose_cell();
   fill_grid();
+  const auto looks = [&](std::size_t i) { return clusters_[i].asks && clusters_[i].moves; };
+  const auto meet = [&](std::size_t i, std::size_t k) {
+    if ((looks(i) || looks(k)) && overlap(clusters_[i].box, clusters_[k].box))
+      pair_up(items, clusters_[i], clusters_[k], pairs);
+  };
+  std::size_t looking = 0;
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
     const Cluster& cluster = clusters_[i];
-    if (!cluster.asks) continue;
-    if (cluster.last - cluster.first > 1 && !cluster.quiet) pair_up(items, cluster, cluster, pairs);
-    if (!cluster.moves) continue;
-    for_near(i, [&](std::size_t other) {
-      const Cluster& o = clusters_[other];
-      // Of two that move and ask, the first finds the second.
-      if (other != i && (!o.moves || !o.asks || i < other) && overlap(cluster.box, o.box))
-        pair_up(items, cluster, o, pairs);
-    });
+    if (cluster.asks && cluster.last - cluster.first > 1 && !cluster.quiet) pair_up(items, cluster, cluster, pairs);
+    looking += looks(i);
+  }
+  for (std::size_t i = 0; i < large_.size(); ++i) {
+    for (std::size_t k = i + 1; k < large_.size(); ++k) meet(large_[i], large_[k]);
+    for (const std::size_t k : small_) meet(large_[i], k);
+  }
+  if (4 * looking > clusters_.size()) {
+    for_small_pairs(meet);
+  } else {
+    for (std::size_t n = 0; n < small_.size(); ++n) {
+      const std::size_t i = small_[n];
+      if (!looks(i)) continue;
+      for_near(n, [&](std::size_t k) {
+        // Of two that look, the first finds the second.
+        if (k != i && (!looks(k) || i < k)) meet(i, k);
+      });
+    }
   }
   std::sort(pairs.begin(), pairs.end());
 }

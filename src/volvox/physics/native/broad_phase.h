@@ -41,16 +41,19 @@ class BroadPhase {
   void choose_cell();
   void fill_grid();
   template <class Visit>
-  void for_near(std::size_t cluster, const Visit& visit) const;
+  void for_small_pairs(const Visit& visit) const;
+  template <class Visit>
+  void for_near(std::size_t small, const Visit& visit) const;
   void pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const;
 
   double cell_ = 1;
   std::vector<Cluster> clusters_;
-  std::vector<int> large_;  // clusters
+  std::vector<std::size_t> large_;  // clusters
   std::vector<std::uint8_t> is_large_;
   std::vector<std::size_t> small_;  // the other clusters
   std::vector<Vec3> centres_;       // of those
   CellGrid grid_;
+  CellKey lowest_, highest_;  // of its cells
 };
 
 }  // namespace volvox::physics::native

@@ -50,8 +50,9 @@ void ContactSolver::wake_groups(World& world, const Islands& islands, ThreadPool
 // Only what is carried may sleep: what floats freely and slowly goes on floating.
 bool ContactSolver::may_sleep(const World& world, const Islands& islands, const Group& group) const {
   bool rests = true, carried = false;
+  for_bodies(islands, group, [&](std::size_t i) { rests = rests && world.bodies[i].still >= time_to_sleep; });
+  if (!rests) return false;
   for_bodies(islands, group, [&](std::size_t i) {
-    rests = rests && world.bodies[i].still >= time_to_sleep;
     for (JointId id : world.system.joints_of[i]) {
       rests = rests && joint_rests(world, id);
       const JointDesc& desc = world.system.joint_descs[id.index];

@@ -29,14 +29,15 @@ double turning_speed(const Body& body, const Shape& shape) { return length(felt_
 class PairCollision final {
  public:
   PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack,
-                std::vector<ContactPoint>& out, GjkCount& count)
+                std::vector<ContactPoint>& out, GjkCount& count, Manifold& room)
       : pair_(pair),
         a_(view.bodies[static_cast<std::size_t>(pair.a)]),
         b_(view.bodies[static_cast<std::size_t>(pair.b)]),
         shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]),
         shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]),
         out_(out),
-        count_(count) {
+        count_(count),
+        room_(room) {
     horizon_ = horizon, slack_ = slack;
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
     margin_ = slack_ + horizon * (length(a_.linear - b_.linear) + turning_);
@@ -67,6 +68,7 @@ class PairCollision final {
   // `listed`: what list() gave for these two bodies, with what the narrow phase found.
   void run(std::span<const ConvexPair> listed) {
     for (const HalfSpace& plane : shape_b_.half_spaces) collide_with(plane);
+    if (shape_b_.convexes.empty() && shape_b_.surfaces.empty()) return;
     if (far_apart(shape_a_.bounds, shape_b_.bounds)) return;
     for (const Convex& b : shape_b_.convexes) {
       const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
@@ -91,7 +93,7 @@ class PairCollision final {
     const double margin = slack_ + horizon_ * (closing + turning_);
     const double offset = plane.offset + dot(normal, b_.position - a_.position);
     const Vec3 in_a = place_.turn_to_first(plane.normal);
-    Manifold manifold;
+    Manifold& manifold = room_;
     int convex[Manifold::most_found];
     const Vec3 turning = plain(transposed_times(a_.axes, lane(felt_turning(a_, shape_a_) - b_.angular)));
     collide_half_space(shape_a_, in_a, offset, margin, cross(in_a, turning) * horizon_, manifold, convex);
@@ -177,7 +179,7 @@ class PairCollision final {
   }
   // The normal is given in a's frame.
   void add_point(const Manifold::Point& point, const Vec3& normal, NormalOf normal_of) {
-    ContactPoint contact;
+    ContactPoint& contact = out_.emplace_back();
     contact.a = pair_.a, contact.b = pair_.b;
     contact.feature = feature_base_ | point.id;
     contact.on_a = point.on_a;
@@ -190,7 +192,6 @@ class PairCollision final {
     contact.friction = friction_, contact.restitution = restitution_;
     contact.corners = corners_;
     if (shape_a_.axle != Vec3{}) hang_on_axle(contact);
-    out_.push_back(contact);
   }
   void hang_on_axle(ContactPoint& contact) const {
     const Vec3 along = shape_a_.axle * dot(shape_a_.axle, contact.on_a), across = contact.on_a - along;
@@ -206,6 +207,7 @@ class PairCollision final {
   const Shape &shape_a_, &shape_b_;
   std::vector<ContactPoint>& out_;
   GjkCount& count_;
+  Manifold& room_;  // for any; to make one takes longer than to look at a plane
   double horizon_ = 0, slack_ = 0, turning_ = 0, margin_ = 0;
   Placement place_, back_;  // of b in a's frame, and of a in b's
   double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
@@ -218,16 +220,29 @@ struct ByPair {
   bool operator()(std::size_t of, const ConvexPair& pair) const { return of < pair.of; }
 };
 
-// The contacts of two bodies, among many that are sorted by bodies.
-std::span<const ContactPoint> contacts_of(std::span<const ContactPoint> sorted, BroadPhase::Pair pair) {
-  const auto earlier = [](const ContactPoint& c, const BroadPhase::Pair& p) {
-    return c.a != p.a ? c.a < p.a : c.b < p.b;
-  };
-  const auto first = std::lower_bound(sorted.begin(), sorted.end(), pair, earlier);
-  auto last = first;
-  while (last != sorted.end() && last->a == pair.a && last->b == pair.b) ++last;
-  return {first, last};
-}
+// The contacts that pairs had, for one pair after the other in their order.
+class PastContacts {
+ public:
+  explicit PastContacts(std::span<ContactPoint> sorted) : rest_(sorted) {}
+
+  std::span<ContactPoint> of(BroadPhase::Pair pair) {
+    const auto earlier = [](const ContactPoint& c, const BroadPhase::Pair& p) {
+      return c.a != p.a ? c.a < p.a : c.b < p.b;
+    };
+    auto first = rest_.begin();
+    if (begun_) first = std::find_if(first, rest_.end(), [&](const ContactPoint& c) { return !earlier(c, pair); });
+    else first = std::lower_bound(first, rest_.end(), pair, earlier);
+    begun_ = true;
+    rest_ = {first, rest_.end()};
+    std::size_t count = 0;
+    while (count < rest_.size() && rest_[count].a == pair.a && rest_[count].b == pair.b) ++count;
+    return rest_.first(count);
+  }
+
+ private:
+  std::span<ContactPoint> rest_;
+  bool begun_ = false;
+};
 
 }  // namespace
 
@@ -239,12 +254,11 @@ void Detector::detect(const View& view, double horizon, double step, ThreadPool*
   find_pairs(view, {}, horizon);
   foresee_hits(view, step);
   old_.swap(contacts);
-  sort_by_bodies(old_);
-  collide_pairs(view, pairs_, horizon, threads, old_, contacts);
-  keep_impulses(old_, contacts);
-  keep_sleeping(view, contacts);
+  const OldContacts old = in_runs(old_);
+  collide_pairs(view, pairs_, horizon, threads, old, contacts);
+  keep_sleeping(view, old.calm, contacts), keep_sleeping(view, old.hasty, contacts);
   calm_count_ = contacts.size();
-  add_hasty(view, step, threads, old_, contacts);
+  add_hasty(view, step, threads, old, contacts);
 }
 
 void Detector::detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
@@ -261,27 +275,25 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   old_.clear(), kept_.clear();
   for (std::size_t i = 0; i < contacts.size(); ++i)
     (i >= calm_count_ || stale(contacts[i].a, contacts[i].b) ? old_ : kept_).push_back(contacts[i]);
-  sort_by_bodies(old_);
-  collide_pairs(view, pairs_, horizon, threads, old_, fresh_);
-  keep_impulses(old_, fresh_);
+  const OldContacts old = in_runs(old_);
+  collide_pairs(view, pairs_, horizon, threads, old, fresh_);
   contacts.resize(kept_.size() + fresh_.size());
   std::merge(kept_.begin(), kept_.end(), fresh_.begin(), fresh_.end(), contacts.begin(), before);
   calm_count_ = contacts.size();
-  add_hasty(view, step, threads, old_, contacts);
+  add_hasty(view, step, threads, old, contacts);
 }
 
 void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
   Work::add(work_.hasty_detections, 1);
   old_.assign(contacts.begin() + static_cast<std::ptrdiff_t>(calm_count_), contacts.end());
   contacts.resize(calm_count_);
-  add_hasty(view, step, threads, old_, contacts);
+  add_hasty(view, step, threads, in_runs(old_), contacts);
 }
 
-void Detector::add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old,
+void Detector::add_hasty(const View& view, double step, ThreadPool* threads, const OldContacts& old,
                          std::vector<ContactPoint>& contacts) {
   if (hasty_.empty()) return;
   collide_pairs(view, hasty_, step, threads, old, fresh_);
-  keep_impulses(old, fresh_);
   contacts.insert(contacts.end(), fresh_.begin(), fresh_.end());
 }
 
@@ -368,68 +380,82 @@ double Detector::slack_of(const View& view, const BroadPhase::Pair& pair) const 
 // First which polyhedra are near each other by their boxes, then how far they are apart, all of a kind side by side,
 // then where the bodies touch.
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
-                             std::span<const ContactPoint> old, std::vector<ContactPoint>& contacts) {
+                             const OldContacts& old, std::vector<ContactPoint>& contacts) {
   const std::size_t chunks = (pairs.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
   while (found_.size() < chunks) {
     found_.emplace_back(), listed_.emplace_back();
     found_.back().reserve(4 * pairs_of_a_chunk);
   }
+  contacts.clear();
+  // One thread finds them in their order, and need not move them.
+  const bool in_order = !threads || threads->threads() == 1;
+  const auto found_by = [&](std::size_t chunk) -> std::vector<ContactPoint>& {
+    return in_order ? contacts : found_[chunk];
+  };
   const auto for_chunks = [&](const auto& visit) {
     parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
       GjkCount count;
+      Manifold room;
       const auto collision_of = [&](std::size_t i) {
-        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count);
+        return PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_by(chunk), count, room);
+      };
+      PastContacts calm(old.calm), hasty(old.hasty);
+      const auto old_of = [&](std::size_t i) {
+        const std::span<ContactPoint> found = calm.of(pairs[i]);
+        return found.empty() ? hasty.of(pairs[i]) : found;
       };
       const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
       for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
         visit(chunk, i, *view.shapes[static_cast<std::size_t>(pairs[i].a)],
-              *view.shapes[static_cast<std::size_t>(pairs[i].b)], collision_of);
+              *view.shapes[static_cast<std::size_t>(pairs[i].b)], collision_of, old_of);
       Work::add(work_.gjk_calls, count.calls), Work::add(work_.gjk_iterations, count.iterations);
     });
   };
   for (std::size_t i = 0; i < chunks; ++i) found_[i].clear(), listed_[i].clear();
-  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of) {
-    if (a.polyhedra && b.polyhedra) collision_of(i).list(i, contacts_of(old, pairs[i]), listed_[chunk]);
+  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of,
+                 const auto& old_of) {
+    if (a.polyhedra && b.polyhedra) collision_of(i).list(i, old_of(i), listed_[chunk]);
   });
   all_listed_.clear();
   for (std::size_t i = 0; i < chunks; ++i) {
     for (ConvexPair& pair : listed_[i]) all_listed_.push_back(&pair);
   }
   narrow_phase_.run(all_listed_, threads, work_);
-  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of) {
+  for_chunks([&](std::size_t chunk, std::size_t i, const Shape& a, const Shape& b, const auto& collision_of,
+                 const auto& old_of) {
     const auto [first, last] = std::equal_range(listed_[chunk].begin(), listed_[chunk].end(), i, ByPair{});
+    std::vector<ContactPoint>& found = found_by(chunk);
+    const std::size_t before = found.size();
     if (first != last || a.others || b.others) collision_of(i).run({first, last});
+    if (found.size() > before) keep_impulses(old_of(i), std::span{found}.subspan(before));
   });
   Work::add(work_.pairs, pairs.size());
-  contacts.clear();
-  for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
+  for (std::size_t i = 0; i < chunks && !in_order; ++i)
+    contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
 }
 
-// The points of a pair stay in their order.
-void Detector::sort_by_bodies(std::vector<ContactPoint>& contacts) {
-  keys_.resize(contacts.size());
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    keys_[i] = {static_cast<std::uint64_t>(contacts[i].a) << 32 | static_cast<std::uint32_t>(contacts[i].b),
-                static_cast<std::uint32_t>(i)};
+// The contacts of calm pairs and, behind them, those of hasty ones are each in order. To sort them into one another
+// would move them all. No pair is in both.
+Detector::OldContacts Detector::in_runs(std::vector<ContactPoint>& contacts) {
+  auto middle = std::is_sorted_until(contacts.begin(), contacts.end(), before);
+  if (!std::is_sorted(middle, contacts.end(), before)) {  // by no detection of ours: from a snapshot, perhaps
+    std::stable_sort(contacts.begin(), contacts.end(), before);
+    middle = contacts.end();
   }
-  if (std::is_sorted(keys_.begin(), keys_.end())) return;
-  std::sort(keys_.begin(), keys_.end());
-  merged_.clear();
-  for (const SortKey& key : keys_) merged_.push_back(contacts[key.index]);
-  contacts.swap(merged_);
+  return {{contacts.begin(), middle}, {middle, contacts.end()}};
 }
 
 // Between bodies that sleep or stand nothing is looked for: what was there is there still.
-void Detector::keep_sleeping(const View& view, std::vector<ContactPoint>& contacts) {
+void Detector::keep_sleeping(const View& view, std::span<const ContactPoint> olds,
+                             std::vector<ContactPoint>& contacts) {
   const auto rests = [&](int body) {
     return !view.bodies[static_cast<std::size_t>(body)].dynamic || !view.bodies[static_cast<std::size_t>(body)].awake;
   };
   merged_.clear();
   std::size_t next = 0;
-  for (const ContactPoint& old : old_) {
+  for (const ContactPoint& old : olds) {
     if (!rests(old.a) || !rests(old.b)) continue;
-    while (next < contacts.size() && (contacts[next].a != old.a ? contacts[next].a < old.a : contacts[next].b < old.b))
-      merged_.push_back(contacts[next++]);
+    while (next < contacts.size() && before(contacts[next], old)) merged_.push_back(contacts[next++]);
     merged_.push_back(old);
   }
   if (merged_.empty()) return;
@@ -491,6 +517,7 @@ void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t
 // Half-spaces have no box: every body is tried against each.
 void Detector::add_half_spaces(const View& view, double horizon) {
   if (flat_bodies_.empty()) return;
+  on_flat_.clear();
   for (const BroadPhase::Item& item : items_) {
     if (!item.moves || !item.asks) continue;
     for (int flat : flat_bodies_) {
@@ -501,12 +528,15 @@ void Detector::add_half_spaces(const View& view, double horizon) {
         const double down =
             std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
         if (height - down > widest_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
-        pairs_.push_back({item.body, flat});
+        on_flat_.push_back({item.body, flat});
         break;
       }
     }
   }
-  std::sort(pairs_.begin(), pairs_.end());
+  // (std::inplace_merge allocates.)
+  merged_pairs_.resize(pairs_.size() + on_flat_.size());
+  std::merge(pairs_.begin(), pairs_.end(), on_flat_.begin(), on_flat_.end(), merged_pairs_.begin());
+  pairs_.swap(merged_pairs_);
 }
 
 // By the balls around their centres of mass, which turning does not move.
@@ -525,39 +555,30 @@ bool Detector::may_touch(const View& view, int a, int b) const {
   return view.system.may_touch(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
 }
 
-// A point takes over the impulse of the one that had its feature; failing that, of one that
+// Of the points of two bodies, one takes over the impulse of the one that had its feature; failing that, of one that
 // lay beside it and that nobody else takes: clipping renames the corners of faces that
 // coincide.
-void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const {
-  std::size_t old_first = 0;
-  for (std::size_t first = 0, last = 0; first < contacts.size(); first = last) {
-    while (old_first < old.size() && before(old[old_first], contacts[first])) ++old_first;
-    std::size_t old_last = old_first;
-    while (old_last < old.size() && !before(contacts[first], old[old_last])) ++old_last;
-    while (last < contacts.size() && !before(contacts[first], contacts[last])) ++last;
-    const std::span<ContactPoint> from{old.data() + old_first, old_last - old_first},
-        to{contacts.data() + first, last - first};
-    bool all = true;
-    for (ContactPoint& c : to) {
-      const auto same =
-          std::find_if(from.begin(), from.end(), [&](const ContactPoint& o) { return o.feature == c.feature; });
-      if (same == from.end()) {
-        all = false;
-      } else {
-        c.impulse = same->impulse, c.rebound = same->rebound;
-        same->feature = taken;
-      }
+void Detector::keep_impulses(std::span<ContactPoint> from, std::span<ContactPoint> to) {
+  bool all = true;
+  for (ContactPoint& c : to) {
+    const auto same =
+        std::find_if(from.begin(), from.end(), [&](const ContactPoint& o) { return o.feature == c.feature; });
+    if (same == from.end()) {
+      all = false;
+    } else {
+      c.impulse = same->impulse, c.rebound = same->rebound;
+      same->feature = taken;
     }
-    for (std::size_t i = 0; !all && i < to.size(); ++i) {
-      if (to[i].impulse != Vec3{}) continue;
-      for (ContactPoint& o : from) {
-        if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 ||
-            length_squared(o.on_b - to[i].on_b) > beside * beside)
-          continue;
-        to[i].impulse = o.impulse, to[i].rebound = o.rebound;
-        o.feature = taken;
-        break;
-      }
+  }
+  for (std::size_t i = 0; !all && i < to.size(); ++i) {
+    if (to[i].impulse != Vec3{}) continue;
+    for (ContactPoint& o : from) {
+      if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 ||
+          length_squared(o.on_b - to[i].on_b) > beside * beside)
+        continue;
+      to[i].impulse = o.impulse, to[i].rebound = o.rebound;
+      o.feature = taken;
+      break;
     }
   }
 }

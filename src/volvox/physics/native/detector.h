@@ -55,6 +55,10 @@ class Detector {
 
  private:
   using Pairs = std::vector<BroadPhase::Pair>;
+  // The contacts of before, sorted by bodies.
+  struct OldContacts {
+    std::span<ContactPoint> calm, hasty;
+  };
   void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
   BroadPhase::Item item_of(const View& view, std::size_t body, double horizon, double margin) const;
@@ -66,13 +70,13 @@ class Detector {
   bool hasty(const View& view, BroadPhase::Pair pair, double horizon) const;
   void foresee_hits(const View& view, double step);
   double slack_of(const View& view, const BroadPhase::Pair& pair) const;
-  void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
-                     std::span<const ContactPoint> old, std::vector<ContactPoint>& contacts);
-  void add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old,
+  void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, const OldContacts& old,
+                     std::vector<ContactPoint>& contacts);
+  void add_hasty(const View& view, double step, ThreadPool* threads, const OldContacts& old,
                  std::vector<ContactPoint>& contacts);
-  void sort_by_bodies(std::vector<ContactPoint>& contacts);
-  void keep_sleeping(const View& view, std::vector<ContactPoint>& contacts);
-  void keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const;
+  static OldContacts in_runs(std::vector<ContactPoint>& contacts);
+  void keep_sleeping(const View& view, std::span<const ContactPoint> olds, std::vector<ContactPoint>& contacts);
+  static void keep_impulses(std::span<ContactPoint> from, std::span<ContactPoint> to);
 
   Work& work_;
   BroadPhase broad_phase_;
@@ -83,6 +87,7 @@ class Detector {
   std::vector<BroadPhase::Item> items_;
   std::vector<int> flat_bodies_;  // those with half-spaces
   Pairs pairs_, hasty_;
+  Pairs on_flat_, merged_pairs_;                  // while pairs are looked for
   std::vector<std::uint8_t> is_hasty_;            // by body
   std::size_t calm_count_ = 0;                    // contacts of calm pairs
   std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
@@ -90,12 +95,6 @@ class Detector {
   std::vector<ConvexPair*> all_listed_;
   NarrowPhase narrow_phase_;
   std::vector<ContactPoint> old_, kept_, merged_, fresh_;
-  struct SortKey {
-    std::uint64_t bodies;
-    std::uint32_t index;
-    friend auto operator<=>(const SortKey&, const SortKey&) = default;
-  };
-  std::vector<SortKey> keys_;
 };
 
 // The points of a body's convex cores against a half-space, at most four for the whole body.

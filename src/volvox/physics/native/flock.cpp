@@ -1,6 +1,7 @@
 #include "volvox/physics/native/flock.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
 #include "volvox/physics/native/flock_kernel.h"
@@ -112,15 +113,17 @@ class Loader {
         load_contact(flock.contacts[first[node] + next[node]++], static_cast<int>(lane), c);
       }
     }
-    for (FlockContact<T>& c : flock.contacts) {
-      for (int lane = 0; lane < lane_count<T>; ++lane) set_frame(c, lane);
-    }
+    for (FlockContact<T>& c : flock.contacts) set_frames(c);
   }
 
+  // What the kernel reads before it writes it: four kilobytes are a lot to set to zero.
   static void clear(FlockContact<T>& c, int node) {
-    c = FlockContact<T>{};
     c.node = node;
-    c.normal.z = T{} + 1.0;
+    c.steady = true, c.rolls = false;
+    c.there = c.turns = c.centres = MaskOf<T>{};
+    c.on_a = c.on_b = c.outward = c.impulse = V3<T>{};
+    c.normal = {T{}, T{}, T{} + 1.0};
+    c.radius = c.radius_a = c.friction = c.restitution = c.rim = c.rebound = T{};
   }
 
   void load_contact(FlockContact<T>& to, int lane, const ContactPoint& c) {
@@ -143,9 +146,15 @@ class Loader {
   }
   static V3<double> lane3(const Vec3& v) { return {v.x, v.y, v.z}; }
 
-  static void set_frame(FlockContact<T>& c, int lane) {
-    const Vec3 n = take(c.normal, lane), t = perpendicular(n);
-    put(c.frame[0], lane, n), put(c.frame[1], lane, t), put(c.frame[2], lane, volvox::cross(n, t));
+  // On one ground all lanes have the same normal, most often.
+  static void set_frames(FlockContact<T>& c) {
+    Vec3 n, t, u;
+    for (int lane = 0; lane < lane_count<T>; ++lane) {
+      const Vec3 own = take(c.normal, lane);
+      // To the bit: zeros have signs, and who shares the lanes must not matter.
+      if (lane == 0 || std::memcmp(&own, &n, sizeof n) != 0) n = own, t = perpendicular(n), u = volvox::cross(n, t);
+      put(c.frame[0], lane, own), put(c.frame[1], lane, t), put(c.frame[2], lane, u);
+    }
   }
 
   static void make_room(const Flock<T>& flock, FlockRoom<T>& room) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "volvox/physics/native/detector.h"
@@ -34,10 +35,9 @@ class Candidates {
   int count() const { return count_; }
   Candidate operator[](int i) const { return {{x_[i], y_[i], z_[i]}, height_[i], id_[i], convex_[i]}; }
 
-  // The lowest, if the plane is tipped by `lean`.
-  int lowest(const Vec3& lean) const { return wide_lowest(x_, y_, z_, height_, count_, lean); }
-  void pad() {
-    for (int i = count_; i % 8 != 0; ++i) x_[i] = y_[i] = z_[i] = 0, height_[i] = 1e300;
+  // For each lean, the lowest if the plane is tipped so.
+  void lowest(const Leans& leans, int (&out)[Leans::most]) const {
+    wide_lowest(x_, y_, z_, height_, count_, leans, out);
   }
 
  private:
@@ -70,15 +70,14 @@ void add_cylinder(const Convex& c, int index, const Vec3& normal, double offset,
 void add_cloud(const Shape& shape, const Vec3& normal, double offset, double margin, Candidates& out) {
   const Shape::Cloud& cloud = shape.cloud;
   double heights[64];
+  const int padded = static_cast<int>(cloud.x.size());
   for (int first = 0; first < cloud.count; first += 64) {
-    const int padded = static_cast<int>(cloud.x.size());
-    const int size = std::min(64, padded - first);
-    if (!wide_heights(cloud.x.data() + first, cloud.y.data() + first, cloud.z.data() + first,
-                      cloud.radius.data() + first, size, normal, offset, margin, heights)) {
-      continue;
-    }
-    for (int i = 0; i < size && first + i < cloud.count; ++i) {
-      if (!(heights[i] < margin)) continue;
+    std::uint64_t below =
+        wide_heights(cloud.x.data() + first, cloud.y.data() + first, cloud.z.data() + first,
+                     cloud.radius.data() + first, std::min(64, padded - first), normal, offset, margin, heights);
+    for (; below != 0; below &= below - 1) {
+      const int i = std::countr_zero(below);
+      if (first + i >= cloud.count) break;
       const std::size_t k = static_cast<std::size_t>(first + i);
       out.add({{cloud.x[k], cloud.y[k], cloud.z[k]},
                heights[i],
@@ -103,19 +102,21 @@ void collide_half_space(const Shape& shape, const Vec3& normal, double offset, d
   }
   if (candidates.count() == 0) return;
   int chosen[3 + tips], count = 0;
+  static_assert(3 + tips <= Leans::most && Manifold::most_kept <= 3 + tips);
   const auto choose = [&](int i) {
     if (std::find(chosen, chosen + count, i) == chosen + count) chosen[count++] = i;
   };
   if (candidates.count() <= Manifold::most_kept) {
     for (int i = 0; i < candidates.count(); ++i) choose(i);
   } else {
-    candidates.pad();
-    choose(candidates.lowest({}));
-    if (lean != Vec3{}) choose(candidates.lowest(lean * 0.5)), choose(candidates.lowest(lean));
+    Leans leans;
+    leans.add({});
+    if (lean != Vec3{}) leans.add(lean * 0.5), leans.add(lean);
     const Vec3 u = perpendicular(normal), v = cross(normal, u);
-    for (int k = 0; k < tips; ++k) {
-      choose(candidates.lowest((u * tip_cosine[k] + v * tip_cosine[(k + 6) % tips]) * tip));
-    }
+    for (int k = 0; k < tips; ++k) leans.add((u * tip_cosine[k] + v * tip_cosine[(k + 6) % tips]) * tip);
+    int lowest[Leans::most];
+    candidates.lowest(leans, lowest);
+    for (int k = 0; k < leans.count; ++k) choose(lowest[k]);
   }
   // The candidate's place in the list rides along in the id, so that its convex is found again.
   for (int i = 0; i < count; ++i) {

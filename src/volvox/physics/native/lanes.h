@@ -108,7 +108,8 @@ VOLVOX_KERNEL void put(T& all, int lane, double value) {
 VOLVOX_KERNEL void put(bool& all, int /*lane*/, bool value) { all = value; }
 template <MaskSideBySide Mask>
 VOLVOX_KERNEL void put(Mask& all, int lane, bool value) {
-  all[lane] = value ? -1 : 0;
+  const long bits = value ? -1 : 0;
+  std::memcpy(reinterpret_cast<char*>(&all) + lane * static_cast<int>(sizeof bits), &bits, sizeof bits);
 }
 VOLVOX_KERNEL double take(const double& all, int /*lane*/) { return all; }
 template <SideBySide T>
@@ -120,7 +121,9 @@ VOLVOX_KERNEL double take(const T& all, int lane) {
 VOLVOX_KERNEL bool take(const bool& all, int /*lane*/) { return all; }
 template <MaskSideBySide Mask>
 VOLVOX_KERNEL bool take(const Mask& all, int lane) {
-  return all[lane] != 0;
+  long bits;
+  std::memcpy(&bits, reinterpret_cast<const char*>(&all) + lane * static_cast<int>(sizeof bits), sizeof bits);
+  return bits != 0;
 }
 
 }  // namespace volvox::physics::native

@@ -164,6 +164,7 @@ int Simulator::advance_groups(double step, int substeps, int left) {
     advance_groups(step);
     move_kinematic_bodies(step);
     if (done == substeps) break;
+    if (contacts_.groups().empty()) continue;
     raise_alarms((left - done) * step);
     if (alarm_) return done;
   }
@@ -171,6 +172,11 @@ int Simulator::advance_groups(double step, int substeps, int left) {
 }
 
 void Simulator::raise_alarms(double time_left) {
+  alarm_ = false;
+  if (time_left <= 0) {
+    alarmed_.assign(world_.bodies.size(), 0);
+    return;
+  }
   alarmed_.resize(world_.bodies.size());
   std::atomic<bool> any = false;
   for_each(world_.bodies.size(), [&](std::size_t i) {
@@ -218,9 +224,7 @@ void Simulator::end_tick(double tick) {
   for_each(system.joints.size(), [&](std::size_t i) {
     // What sleeps bears what it bore.
     if (!system.joint_ids.alive_index(i) || !joint_awake(i)) return;
-    const double speed = system.joints[i].velocity;
-    system.measure_joint(i);
-    system.joints[i].velocity = speed;
+    system.measure_position(i);
     system.joints[i].torque = world_.motor_impulses[i] / tick;
     const Quat to_frame = world_.frames[i].a.rotation.conjugate();
     system.loads[i] =

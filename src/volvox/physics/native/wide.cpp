@@ -200,47 +200,46 @@ VOLVOX_FOR_EACH_ISA(Solved, wide_solve, (RowContact & c), (c)) {
           std::sqrt(std::max(0.0, square)), -1};
 }
 
-VOLVOX_FOR_EACH_ISA(bool, wide_heights,
+VOLVOX_FOR_EACH_ISA(std::uint64_t, wide_heights,
                     (const double* x, const double* y, const double* z, const double* radius, int count,
                      const Vec3& normal, double offset, double margin, double* heights),
                     (x, y, z, radius, count, normal, offset, margin, heights)) {
-  Eight lowest = Eight{} + 1e300;
+  const MaskOf<FourLanes> low_bits = {1, 2, 4, 8}, high_bits = {16, 32, 64, 128};
+  std::uint64_t below = 0;
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz, r;
     load(px, x + k), load(py, y + k), load(pz, z + k), load(r, radius + k);
     const Eight h = px * normal.x + py * normal.y + pz * normal.z - offset - r;
     store(heights + k, h);
-    lowest = choose(h < lowest, h, lowest);
+    const MaskOf<FourLanes> bits = ((h.low < margin) & low_bits) | ((h.high < margin) & high_bits);
+    below |= static_cast<std::uint64_t>((bits[0] | bits[1]) | (bits[2] | bits[3])) << k;
   }
-  double least[8];
-  store(least, lowest);
-  return *std::min_element(least, least + 8) < margin;
+  return below;
 }
 
-VOLVOX_FOR_EACH_ISA(int, wide_lowest,
+// A lane is a lean, not a point: so no lanes have to be compared with each other at the end.
+VOLVOX_FOR_EACH_ISA(void, wide_lowest,
                     (const double* x, const double* y, const double* z, const double* height, int count,
-                     const Vec3& lean),
-                    (x, y, z, height, count, lean)) {
-  Eight least = Eight{} + 1e300;
-  EightMasks best = {}, here;
-  std::memcpy(&here, first_eight, sizeof here);
-  for (int k = 0; k < count; k += 8) {
-    Eight px, py, pz, h;
-    load(px, x + k), load(py, y + k), load(pz, z + k), load(h, height + k);
-    const Eight m = h + (px * lean.x + py * lean.y + pz * lean.z);
-    const EightMasks lower = m < least;
-    least = choose(lower, m, least);
-    best = choose(lower, here, best);
-    here += 8;
+                     const Leans& leans, int (&lowest)[Leans::most]),
+                    (x, y, z, height, count, leans, lowest)) {
+  constexpr int vectors = Leans::most / 4;
+  FourLanes lean_x[vectors], lean_y[vectors], lean_z[vectors], least[vectors];
+  MaskOf<FourLanes> best[vectors] = {}, here = {};
+  for (int i = 0; i < vectors; ++i) {
+    lean_x[i] = *reinterpret_cast<const FourAnywhere*>(leans.x + 4 * i);
+    lean_y[i] = *reinterpret_cast<const FourAnywhere*>(leans.y + 4 * i);
+    lean_z[i] = *reinterpret_cast<const FourAnywhere*>(leans.z + 4 * i);
+    least[i] = FourLanes{} + 1e300;
   }
-  double value[8];
-  long where[8];
-  std::memcpy(value, &least, sizeof value), std::memcpy(where, &best, sizeof where);
-  int lane = 0;
-  for (int i = 1; i < 8; ++i) {
-    if (value[i] < value[lane] || (value[i] == value[lane] && where[i] < where[lane])) lane = i;
+  for (int k = 0; k < count; ++k, here += 1) {
+    for (int i = 0; i < vectors; ++i) {
+      const FourLanes m = height[k] + (x[k] * lean_x[i] + y[k] * lean_y[i] + z[k] * lean_z[i]);
+      const MaskOf<FourLanes> lower = m < least[i];
+      least[i] = choose(lower, m, least[i]);
+      best[i] = lower ? here : best[i];
+    }
   }
-  return static_cast<int>(where[lane]);
+  for (int i = 0; i < leans.count; ++i) lowest[i] = static_cast<int>(best[i / 4][i % 4]);
 }
 
 VOLVOX_FOR_EACH_ISA(int, wide_farthest,

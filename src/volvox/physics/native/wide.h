@@ -3,6 +3,7 @@
 // a fixed order and nothing is contracted, all have the same bits.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "volvox/base/math.h"
@@ -56,10 +57,19 @@ Solved wide_solve(RowContact& contact);
 
 // The point farthest along a direction. Points past the first `count` repeat it.
 int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction);
-// The point with the least height + dot(lean, point). Padded to a multiple of 8 by great heights.
-int wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Vec3& lean);
-// Heights of points above a plane, less their radii. True if any is below `margin`.
-bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count,
-                  const Vec3& normal, double offset, double margin, double* heights);
+// Planes that are tipped: a point is then higher by dot(lean, point). So many that they fill three vectors.
+struct Leans {
+  static constexpr int most = 12;
+  double x[most] = {}, y[most] = {}, z[most] = {};
+  int count = 0;
+  void add(const Vec3& lean) { x[count] = lean.x, y[count] = lean.y, z[count++] = lean.z; }
+};
+// For each lean the point with the least height + dot(lean, point), of several the first.
+void wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Leans& leans,
+                 int (&lowest)[Leans::most]);
+// Heights of points above a plane, less their radii; at most 64, a multiple of 8. Returns a bit for each that is below
+// `margin`.
+std::uint64_t wide_heights(const double* x, const double* y, const double* z, const double* radius, int count,
+                           const Vec3& normal, double offset, double margin, double* heights);
 
 }  // namespace volvox::physics::native

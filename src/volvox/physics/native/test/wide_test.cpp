@@ -106,7 +106,34 @@ TEST_F(Wide, farthest_and_lowest_points_are_the_first_of_the_best) {
       if (level(k) < level(lowest)) lowest = k;
     }
     EXPECT_EQ(wide_farthest(x.data(), y.data(), z.data(), count, along), farthest);
-    EXPECT_EQ(wide_lowest(x.data(), y.data(), z.data(), height.data(), count, along), lowest);
+    Leans leans;
+    const int place = whole(0, Leans::most - 1);
+    for (int k = 0; k < Leans::most; ++k) leans.add(k == place ? along : vector());
+    int found[Leans::most];
+    wide_lowest(x.data(), y.data(), z.data(), height.data(), count, leans, found);
+    EXPECT_EQ(found[place], lowest);
+  }
+}
+
+TEST_F(Wide, heights_say_who_is_below) {
+  for (int i = 0; i < 3000; ++i) {
+    const int count = row_block * whole(1, 8);
+    const std::vector<double> x = numbers(count), y = numbers(count), z = numbers(count), radius = numbers(count);
+    const Vec3 normal = vector();
+    const double offset = number(), margin = number();
+    double heights[64];
+    const std::uint64_t below =
+        wide_heights(x.data(), y.data(), z.data(), radius.data(), count, normal, offset, margin, heights);
+    for (int k = 0; k < 64; ++k) {
+      const std::size_t n = static_cast<std::size_t>(k);
+      const bool there = k < count;
+      const double height =
+          there ? x[n] * normal.x + y[n] * normal.y + z[n] * normal.z - offset - radius[n] : margin + 1;
+      if (there) {
+        EXPECT_EQ(heights[k], height);
+      }
+      EXPECT_EQ((below >> k & 1) != 0, height < margin);
+    }
   }
 }
 
