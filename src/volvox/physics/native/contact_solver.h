@@ -77,12 +77,13 @@ struct GroupRoom {
     std::size_t swept = 0;  // contacts in the last sweep
   };
 
+  bool crowd = false;               // see ContactSolver::substeps_of
   std::vector<std::uint8_t> anew;   // by island: predicted since the last sweep
   std::vector<Active> active;       // in the order of the sweep
   std::vector<Section> sections;    // of them
   std::vector<std::size_t> phases;  // the first of the sections that may be swept at once, and one more at the end
   std::vector<int> strip;           // by island
-  std::vector<std::size_t> weight;  // by island: its contacts
+  std::vector<std::size_t> weight;  // by island: its contacts; where its nodes go
   std::vector<int> across;          // the group's islands, strip by strip where there are any
   std::vector<Active> sorted;
   std::vector<RowContact> hot;    // the same contacts, as the sweep wants them
@@ -93,9 +94,8 @@ struct GroupRoom {
   std::vector<int> above;                       // by place: the part that it hangs on; -1: none
   std::vector<std::uint8_t> stirred, stirring;  // by place: something in it or beside it has not settled
   std::vector<double> rows;
-  std::vector<int> touched;               // nodes of one island
-  std::vector<std::pair<int, int>> ends;  // islands and nodes of all contacts
-  std::vector<std::size_t> first_end;     // of each island among them, and one more at the end
+  std::vector<int> touched;            // nodes that contacts are on
+  std::vector<std::size_t> first_end;  // of each island of the group among them, and one more at the end
   std::vector<DirectRow> direct;
   std::vector<double> matrix, right;
   std::vector<Vec3> kept;
@@ -138,6 +138,7 @@ class ContactSolver {
     std::size_t first_island = 0, last_island = 0;  // in islands_
     std::size_t first_point = 0, last_point = 0;    // in order_
     std::size_t bodies = 0;
+    std::size_t between = 0;  // points between two islands
     bool awake = true;
   };
 
@@ -146,6 +147,10 @@ class ContactSolver {
   bool may_sleep(const World& world, const Islands& islands, const Group& group) const;
   template <class Visit>
   void for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const;
+  int substeps_of(const World& world, const Group& group) const;
+  void set_step(World& world, const Islands& islands, const Group& group, double before, double step) const;
+  void move_group(World& world, Islands& islands, const Group& group, bool crowd, double step,
+                  ThreadPool* threads) const;
   void place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
   double reach_of(const Group& group, double step) const;
   void refresh(World& world, const Group& group, double step, ThreadPool* threads) const;
