@@ -11,7 +11,8 @@
 namespace volvox::experiments::roles {
 namespace {
 
-// A gear with play: a small link turns with the servo, and the rest is joined to it by a joint that is free within the play.
+// A gear with play: a small link turns with the servo, and the rest is joined to it by a joint that is free within the
+// play.
 void add_play(model::ModuleModel& model, double play) {
   const std::size_t count = model.joints.size();
   for (std::size_t j = 0; j < count; ++j) {
@@ -92,7 +93,9 @@ void set_period(const Hardware& h, model::WorldModel& world, std::uint64_t seed)
     model::Placement& placement = world.placements[i];
     if (slow == 0 || !placement.is_module()) continue;
     RandomStream random(seed, i, "slow clock");
-    if (!placement.clock) placement.clock = model::Clock{random.uniform(0, world.clocks.offset), random.uniform(-50, 50)};
+    const double spread = world.clocks.drift_ppm;
+    if (!placement.clock)
+      placement.clock = model::Clock{random.uniform(0, world.clocks.offset), random.uniform(-spread, spread)};
     placement.clock->drift_ppm += slow;
   }
 }

@@ -71,7 +71,8 @@ Result<std::vector<model::ParameterDesc>> Shape::parameters(const std::filesyste
        {},
        {},
        {},
-       "disc, rectangle, wrench, or a file with its cells, one piece without holes: a list (.csv), an image or a closed "
+       "disc, rectangle, wrench, or a file with its cells, one piece without holes: a list (.csv), an image or a "
+       "closed "
        "mesh; the first cell of its lowest row is the seed",
        0},
       {"catoms", "300", 4, 100000, {}, "about so many cells has a shape that is named; files have their own", 0, true},
@@ -126,10 +127,8 @@ Result<model::WorldModel> Shape::init(sim::Setup& setup) {
 std::uint64_t Shape::filled() const {
   std::uint64_t count = 0;
   for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
-    count += world_->state<SelfAssembly>(i)->role == SelfAssembly::placed &&
-                     shape_.has(world_->ensemble().cell(i))
-                 ? 1
-                 : 0;
+    count +=
+        world_->state<SelfAssembly>(i)->role == SelfAssembly::placed && shape_.has(world_->ensemble().cell(i)) ? 1 : 0;
   return count;
 }
 
@@ -173,7 +172,8 @@ void Shape::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const double moves = real(world_->motion().moves);
   metrics.set("catoms", real(world_->ensemble().size()), "number of catoms");
   metrics.set("shape_cells", real(cells), "cells of the shape");
-  metrics.set("filled", filled_.empty() ? 0 : real(filled_.back()) / real(cells), "part of them with a catom that stays");
+  metrics.set("filled", filled_.empty() ? 0 : real(filled_.back()) / real(cells),
+              "part of them with a catom that stays");
   metrics.set("ticks_to_shape", sim::measured_if(whole != filled_.end(), real(whole - filled_.begin() + 1)),
               "until the shape was filled");
   metrics.set("moves", moves, "rolls by a sixth of a turn");
