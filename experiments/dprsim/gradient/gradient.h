@@ -6,7 +6,8 @@
 
 namespace volvox::experiments::dprsim {
 
-// Every catom of an ensemble with holes learns how many links it is from the nearest of some sources, by messages alone.
+// Every catom of an ensemble with holes learns how many links it is from the nearest of some sources, by messages
+// alone.
 class Gradient final : public CatomExperiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;

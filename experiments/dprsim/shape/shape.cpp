@@ -47,6 +47,27 @@ std::vector<Cell> cells_of_shape(const std::string& shape, std::size_t count) {
   return cells;
 }
 
+// Catoms follow its edge from the seed, and never reach another piece.
+Result<void> check_one_piece(const std::vector<Cell>& cells, const std::string& file, const lattice::Lattice& hex) {
+  lattice::Ensemble shape(hex);
+  if (const auto good = shape.add(cells); !good.ok()) return good;
+  std::vector<bool> found(cells.size());
+  std::vector<std::uint32_t> open = {shape.at({})};  // the seed
+  found[open[0]] = true;
+  while (!open.empty()) {
+    const auto around = shape.around(open.back());
+    open.pop_back();
+    for (int port = 0; port < hex.ports(); ++port)
+      if (const std::uint32_t next = around.at(port); next != lattice::nobody && !found[next])
+        found[next] = true, open.push_back(next);
+  }
+  const auto lost = std::find(found.begin(), found.end(), false);
+  if (lost == found.end()) return {};
+  return Error(fmt::format("{}: the shape has several pieces: its cell {} is not connected with the lowest one", file,
+                           text(cells[static_cast<std::size_t>(lost - found.begin())])),
+               "give a shape of one piece (cells are counted from its lowest, leftmost one)");
+}
+
 // Rows below the seed whose ends go outwards, or inwards by chance.
 std::vector<Cell> random_heap(std::size_t count, std::uint64_t seed) {
   const lattice::Lattice hex(lattice::Kind::hex);
@@ -71,7 +92,8 @@ Result<std::vector<model::ParameterDesc>> Shape::parameters(const std::filesyste
        {},
        {},
        {},
-       "disc, rectangle, wrench, or a file with its cells, one piece without holes: a list (.csv), an image or a closed "
+       "disc, rectangle, wrench, or a file with its cells, one piece without holes: a list (.csv), an image or a "
+       "closed "
        "mesh; the first cell of its lowest row is the seed",
        0},
       {"catoms", "300", 4, 100000, {}, "about so many cells has a shape that is named; files have their own", 0, true},
@@ -98,8 +120,7 @@ Result<lattice::TargetShape> Shape::read_shape(sim::Setup& setup) const {
   // Rows keep whether they are shifted: the seed's row becomes 0 or, if it is a shifted one, is moved with its cells.
   const Vec3 origin = hex.position(seed);
   for (Cell& cell : *cells) cell = hex.cell_at(hex.position(cell) - origin);
-  lattice::Ensemble one(hex);
-  if (const auto good = one.add(*cells); !good.ok()) return good.error();
+  if (const auto good = check_one_piece(*cells, name, hex); !good.ok()) return good.error();
   return lattice::TargetShape(std::move(*cells));
 }
 
@@ -126,10 +147,8 @@ Result<model::WorldModel> Shape::init(sim::Setup& setup) {
 std::uint64_t Shape::filled() const {
   std::uint64_t count = 0;
   for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
-    count += world_->state<SelfAssembly>(i)->role == SelfAssembly::placed &&
-                     shape_.has(world_->ensemble().cell(i))
-                 ? 1
-                 : 0;
+    count +=
+        world_->state<SelfAssembly>(i)->role == SelfAssembly::placed && shape_.has(world_->ensemble().cell(i)) ? 1 : 0;
   return count;
 }
 
@@ -138,12 +157,12 @@ void Shape::before_tick(sim::Simulation&) {
   filled_.push_back(filled());
 }
 
-// The seed is red; those in the shape by their gradient; those that move orange.
+// The seed is red; those in the shape by their gradient; those that move orange; those that wait grey.
 std::array<std::uint8_t, 3> Shape::color(std::uint32_t catom) const {
   const SelfAssembly& state = *world_->state<SelfAssembly>(catom);
   if (state.seed) return {200, 40, 40};
   if (state.role == SelfAssembly::moving) return {245, 140, 30};
-  if (state.role == SelfAssembly::waiting) return sim::no_color;
+  if (state.role == SelfAssembly::waiting) return {128, 138, 152};
   return sim::ramp_color(real(state.gradient) / (2.5 * std::sqrt(real(shape_.cells().size()))));
 }
 
@@ -173,7 +192,8 @@ void Shape::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const double moves = real(world_->motion().moves);
   metrics.set("catoms", real(world_->ensemble().size()), "number of catoms");
   metrics.set("shape_cells", real(cells), "cells of the shape");
-  metrics.set("filled", filled_.empty() ? 0 : real(filled_.back()) / real(cells), "part of them with a catom that stays");
+  metrics.set("filled", filled_.empty() ? 0 : real(filled_.back()) / real(cells),
+              "part of them with a catom that stays");
   metrics.set("ticks_to_shape", sim::measured_if(whole != filled_.end(), real(whole - filled_.begin() + 1)),
               "until the shape was filled");
   metrics.set("moves", moves, "rolls by a sixth of a turn");
