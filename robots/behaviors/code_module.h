@@ -1,7 +1,8 @@
 // A code module of a lattice world (src/volvox/lattice/code_module.h) as the mind of a module of a physical world: the
 // same class, unchanged. Its ports are the docks, in the order of the model; what it sends goes over whatever network
-// these have, in as many bytes as on a lattice. With a radio (`radio="NAME"`) there is one port more, at which everybody
-// in reach hears it; what came by radio came from no port (lattice::far_port), so that it is passed on by radio, too.
+// these have, in as many bytes as on a lattice. With a radio (`radio="NAME"`) there is one port more, at which
+// everybody in reach hears it; what came by radio came from no port (lattice::far_port), so that it is passed on by
+// radio, too.
 //
 // Parameters: wired (true: use the docks), radio (a name; empty: none), first (a module's name), and the fields of the
 // code module's state, such as source="true": for all modules, or only for `first`.
@@ -27,8 +28,8 @@ class CodeModuleBehavior final : public mind::Behavior, private lattice::CatomHo
     volvox_visit_fields(fields, given);  // by all, so that the parameters are known
     if (first.empty() || first == agent.name()) agent.model<Program>() = given;
     if (connectors_of(agent) >= lattice::far_port)
-      throw mind::AgentError(fmt::format("it has {} docks; a code module has less than {} ports",
-                                         agent.docks().size(), lattice::far_port));
+      throw mind::AgentError(fmt::format("it has {} docks; a code module has less than {} ports", agent.docks().size(),
+                                         lattice::far_port));
     for (const auto& link : modules_.links())
       if (link.mailbox != 0) agent.open(link.mailbox);
     call(agent, modules_.start);
@@ -92,7 +93,8 @@ class CodeModuleBehavior final : public mind::Behavior, private lattice::CatomHo
     }
   }
   void call(mind::Agent& agent, lattice::CodeModules::Function function) {
-    if (function != nullptr) with_catom(agent, [&](lattice::Catom& catom) { function(&agent.model<Program>(), catom); });
+    if (function != nullptr)
+      with_catom(agent, [&](lattice::Catom& catom) { function(&agent.model<Program>(), catom); });
   }
 
   int connectors_of(const mind::Agent& agent) const {

@@ -23,7 +23,7 @@ const int southwest = lattice::turned(0, 4), southeast = lattice::turned(0, 5);
 
 bool is_within(const std::string& shape, double size, const Vec3& p) {
   if (p.y < -1e-9) return false;
-  if (shape == "disc") return std::hypot(p.x, p.y - size / 2) <= size / 2 + 1e-9;
+  if (shape == "disc") return length(Vec3{p.x, p.y - size / 2, 0}) <= size / 2 + 1e-9;
   if (shape == "rectangle") return p.x > -0.6 && p.x <= 1.5 * size && p.y <= size;
   // A wrench: a shaft with a fork at its end.
   const double wide = 0.3 * size, jaw = 0.45 * size;

@@ -88,7 +88,8 @@ TEST(Fidelity, OverWiresItIsAsOnALattice) {
   EXPECT_GT(leader[0].number, 0u);
 }
 
-// Without docks, everybody within range hears it; from the corner to the other end, 7 cells away, it takes two hops or more.
+// Without docks, everybody within range hears it; from the corner to the other end, 7 cells away, it takes two hops or
+// more.
 TEST(Fidelity, ByRadioAFloodGoesFarther) {
   const TemporaryFolder folder;
   const std::string radio = first_is_source + parameter("wired", "false") + parameter("radio", "radio");

@@ -102,8 +102,8 @@ bool Catom::roll(int pivot, Turn turn) {
   const Lattice& lattice = world.ensemble_.lattice();
   if (!lattice.flat() || world.motions_.model() != MotionModel::roll)
     throw CatomError(
-        fmt::format("it wants to roll on a {} lattice with motion={}; catoms roll on hex, and on square "
-                    "with motion=roll",
+        fmt::format("it wants to roll on a {} lattice with motion={}; catoms roll on hex (--lattice hex), and "
+                    "on square with motion=roll",
                     name(lattice.kind()), name(world.motions_.model())));
   if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
     throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));
