@@ -3,6 +3,7 @@
 #include "alternate.h"
 #include "automatic_door.h"
 #include "carry.h"
+#include "code_module.h"
 #include "convoy.h"
 #include "crawl.h"
 #include "flight.h"
@@ -20,6 +21,10 @@
 #include "stride.h"
 #include "track.h"
 #include "track_to_snake.h"
+#include "volvox/lattice/programs/flood.h"
+#include "volvox/lattice/programs/gradient.h"
+#include "volvox/lattice/programs/leader.h"
+#include "volvox/lattice/programs/spanning_tree.h"
 #include "wander.h"
 
 namespace volvox::robots {
@@ -72,6 +77,14 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "walks SuperBots on legs at the sides of a spine: frequency, swing, lift, stand");
   registry.add("flood", make<Flood>(),
                "forwards each packet once, when it first arrives: source, wired, relay, one_at_a_time");
+  registry.add("code_flood", make<CodeModuleBehavior<lattice::Flood>>(),
+               "the code module Flood of lattice worlds: source, first, wired, radio");
+  registry.add("code_gradient", make<CodeModuleBehavior<lattice::Gradient>>(),
+               "the code module Gradient: links from the nearest source: source, first, wired, radio");
+  registry.add("code_leader", make<CodeModuleBehavior<lattice::Leader>>(),
+               "the code module Leader: all agree on one of them: wired, radio");
+  registry.add("code_tree", make<CodeModuleBehavior<lattice::SpanningTree>>(),
+               "the code module SpanningTree: a tree that counts its modules: root, first");
   registry.add("roll_on", make<RollOn>(),
                "Scouts that drive on wheels, alone or in a chain: speed, yaw, bend (of the hinge), ramp");
   registry.add("conro_roles", mind::role_player(conro_roles()),

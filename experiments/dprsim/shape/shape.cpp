@@ -23,7 +23,7 @@ const int southwest = lattice::turned(0, 4), southeast = lattice::turned(0, 5);
 
 bool is_within(const std::string& shape, double size, const Vec3& p) {
   if (p.y < -1e-9) return false;
-  if (shape == "disc") return std::hypot(p.x, p.y - size / 2) <= size / 2 + 1e-9;
+  if (shape == "disc") return length(Vec3{p.x, p.y - size / 2, 0}) <= size / 2 + 1e-9;
   if (shape == "rectangle") return p.x > -0.6 && p.x <= 1.5 * size && p.y <= size;
   // A wrench: a shaft with a fork at its end.
   const double wide = 0.3 * size, jaw = 0.45 * size;
@@ -45,6 +45,27 @@ std::vector<Cell> cells_of_shape(const std::string& shape, std::size_t count) {
         if (is_within(shape, size, hex.position({x, y, 0}))) cells.push_back({x, y, 0});
   }
   return cells;
+}
+
+// Catoms follow its edge from the seed, and never reach another piece.
+Result<void> check_one_piece(const std::vector<Cell>& cells, const std::string& file, const lattice::Lattice& hex) {
+  lattice::Ensemble shape(hex);
+  if (const auto good = shape.add(cells); !good.ok()) return good;
+  std::vector<bool> found(cells.size());
+  std::vector<std::uint32_t> open = {shape.at({})};  // the seed
+  found[open[0]] = true;
+  while (!open.empty()) {
+    const auto around = shape.around(open.back());
+    open.pop_back();
+    for (int port = 0; port < hex.ports(); ++port)
+      if (const std::uint32_t next = around.at(port); next != lattice::nobody && !found[next])
+        found[next] = true, open.push_back(next);
+  }
+  const auto lost = std::find(found.begin(), found.end(), false);
+  if (lost == found.end()) return {};
+  return Error(fmt::format("{}: the shape has several pieces: its cell {} is not connected with the lowest one", file,
+                           text(cells[static_cast<std::size_t>(lost - found.begin())])),
+               "give a shape of one piece (cells are counted from its lowest, leftmost one)");
 }
 
 // Rows below the seed whose ends go outwards, or inwards by chance.
@@ -99,8 +120,7 @@ Result<lattice::TargetShape> Shape::read_shape(sim::Setup& setup) const {
   // Rows keep whether they are shifted: the seed's row becomes 0 or, if it is a shifted one, is moved with its cells.
   const Vec3 origin = hex.position(seed);
   for (Cell& cell : *cells) cell = hex.cell_at(hex.position(cell) - origin);
-  lattice::Ensemble one(hex);
-  if (const auto good = one.add(*cells); !good.ok()) return good.error();
+  if (const auto good = check_one_piece(*cells, name, hex); !good.ok()) return good.error();
   return lattice::TargetShape(std::move(*cells));
 }
 
@@ -137,12 +157,12 @@ void Shape::before_tick(sim::Simulation&) {
   filled_.push_back(filled());
 }
 
-// The seed is red; those in the shape by their gradient; those that move orange.
+// The seed is red; those in the shape by their gradient; those that move orange; those that wait grey.
 std::array<std::uint8_t, 3> Shape::color(std::uint32_t catom) const {
   const SelfAssembly& state = *world_->state<SelfAssembly>(catom);
   if (state.seed) return {200, 40, 40};
   if (state.role == SelfAssembly::moving) return {245, 140, 30};
-  if (state.role == SelfAssembly::waiting) return sim::no_color;
+  if (state.role == SelfAssembly::waiting) return {128, 138, 152};
   return sim::ramp_color(real(state.gradient) / (2.5 * std::sqrt(real(shape_.cells().size()))));
 }
 

@@ -105,6 +105,8 @@ TEST(DprsimShape, TakesItsShapeFromAFile) {
   const auto bar = run("dprsim/shape", {{"shape", (folder / "bar.csv").string()}}, 20, 3, "none");
   EXPECT_EQ(metric(bar, "shape_cells"), 7);
   EXPECT_EQ(metric(bar, "filled"), 1);
+  std::ofstream(folder / "two.csv") << "0,0\n1,0\n4,4\n";
+  EXPECT_THROW((void)run("dprsim/shape", {{"shape", (folder / "two.csv").string()}}, 1, 1, "none"), std::exception);
   EXPECT_THROW((void)run("dprsim/shape", {{"shape", "banana"}}, 1, 1, "none"), std::exception);
   EXPECT_THROW((void)run("dprsim/shape", {{"shape", (folder / "none.csv").string()}}, 1, 1, "none"), std::exception);
 }

@@ -21,10 +21,10 @@ std::uint64_t catom_key(std::uint64_t key_of_tick, std::uint32_t catom) {
 }
 
 Catom::Catom(CatomWorld& world, std::uint32_t id, Shared& shared)
-    : world_(world),
+    : world_(&world),
       id_(id),
       ports_(world.ensemble_.lattice().ports()),
-      shared_(shared),
+      shared_(&shared),
       around_(world.ensemble_.around(id)),
       steps_left_(world.options_.most_steps),
       limited_(world.options_.capacity != unlimited),
@@ -32,59 +32,79 @@ Catom::Catom(CatomWorld& world, std::uint32_t id, Shared& shared)
   if (limited_) left_.fill(world.options_.capacity);
 }
 
+Catom::Catom(CatomHost& host, CodeModules& code_module)
+    : host_(&host),
+      id_(host.number()),
+      ports_(host.connectors()),
+      running_(&code_module),
+      steps_left_(WorldOptions{}.most_steps),
+      limited_(false) {}
+
+void Catom::needs_a_lattice(const char* what) const {
+  throw CatomError(fmt::format("it asks for {}, which only a lattice has", what));
+}
+
 std::int64_t Catom::tick() const {
   count_step();
-  return world_.tick_;
+  if (host_ != nullptr) return host_->ticks();
+  return world_->tick_;
 }
 
 std::uint64_t Catom::key() const {
   count_step();
-  return catom_key(world_.sending_ ? world_.key_ : world_.start_key_, id_);
+  if (host_ != nullptr) return catom_key(0x51ED270B9F652C3Dull * static_cast<std::uint64_t>(host_->ticks() + 1), id_);
+  return catom_key(world_->sending_ ? world_->key_ : world_->start_key_, id_);
 }
 
 RandomStream& Catom::random() {
   count_step();
-  if (!random_) random_.emplace(world_.sending_ ? world_.key_ : world_.start_key_, id_, "catom");
+  if (host_ != nullptr) return host_->chance();
+  if (!random_) random_.emplace(world_->sending_ ? world_->key_ : world_->start_key_, id_, "catom");
   return *random_;
 }
 
 const MotionTable& Catom::motions() const {
   count_step();
-  return world_.motions_;
+  CatomWorld& world = this->world("motions");
+  return world.motions_;
 }
 
 bool Catom::moving() const {
   count_step();
-  return world_.referee_.holds(id_);
+  CatomWorld& world = this->world("motions");
+  return world.referee_.holds(id_);
 }
 
 bool Catom::can_move(int motion) const {
   count_step();
-  if (motion < 0 || motion >= world_.motions_.size() || world_.referee_.holds(id_)) return false;
-  return world_.referee_.is_possible(world_.ensemble_, {id_, narrow<std::uint8_t>(motion)});
+  CatomWorld& world = this->world("motions");
+  if (motion < 0 || motion >= world.motions_.size() || world.referee_.holds(id_)) return false;
+  return world.referee_.is_possible(world.ensemble_, {id_, narrow<std::uint8_t>(motion)});
 }
 
 bool Catom::move(int motion) {
   count_step();
-  const MotionTable& motions = world_.motions_;
+  CatomWorld& world = this->world("motions");
+  const MotionTable& motions = world.motions_;
   if (motion < 0 || motion >= motions.size())
     throw CatomError(fmt::format("it wants to make motion {}, but there are {} on a {} lattice with motion={}", motion,
-                                 motions.size(), name(world_.ensemble_.lattice().kind()), name(motions.model())));
+                                 motions.size(), name(world.ensemble_.lattice().kind()), name(motions.model())));
   if (moves_) throw CatomError("it wants to move twice in one tick");
-  if (!world_.sending_) throw CatomError("it wants to move before the first tick");
-  if (world_.referee_.holds(id_)) return false;
+  if (!world.sending_) throw CatomError("it wants to move before the first tick");
+  if (world.referee_.holds(id_)) return false;
   moves_ = true;
-  shared_.moves.push_back({id_, narrow<std::uint8_t>(motion)});
+  shared_->moves.push_back({id_, narrow<std::uint8_t>(motion)});
   return true;
 }
 
 bool Catom::roll(int pivot, Turn turn) {
-  const Lattice& lattice = world_.ensemble_.lattice();
-  if (!lattice.flat() || world_.motions_.model() != MotionModel::roll)
+  const CatomWorld& world = this->world("motions");
+  const Lattice& lattice = world.ensemble_.lattice();
+  if (!lattice.flat() || world.motions_.model() != MotionModel::roll)
     throw CatomError(
-        fmt::format("it wants to roll on a {} lattice with motion={}; catoms roll on hex, and on square "
-                    "with motion=roll",
-                    name(lattice.kind()), name(world_.motions_.model())));
+        fmt::format("it wants to roll on a {} lattice with motion={}; catoms roll on hex (--lattice hex), and "
+                    "on square with motion=roll",
+                    name(lattice.kind()), name(world.motions_.model())));
   if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
     throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));
   return move(roll_about(pivot, turn));
@@ -92,14 +112,16 @@ bool Catom::roll(int pivot, Turn turn) {
 
 void Catom::never_stops() const {
   steps_left_ = 0;  // a code module that catches this gets no further
-  throw CatomError(fmt::format("it does not stop: more than {} steps in one tick", world_.options_.most_steps));
+  throw CatomError(fmt::format("it does not stop: more than {} steps in one tick",
+                               world_ != nullptr ? world_->options_.most_steps : WorldOptions{}.most_steps));
 }
 
 void Catom::check(int port, Mailbox mailbox, const TypeInfo& type) const {
   count_step();
   if (port < 0 || port >= ports_)
     throw CatomError(fmt::format("it sends at port {}, but has the ports 0 to {}", port, ports_ - 1));
-  const TypeInfo* expected = world_.mailboxes_[mailbox].type;
+  if (host_ != nullptr) return;
+  const TypeInfo* expected = world_->mailboxes_[mailbox].type;
   if (expected != nullptr && expected != &type && expected->key != type.key) {
     throw CatomError(fmt::format("it sends a message of type {} to mailbox {}, which is for messages of type {}",
                                  type.name, mailbox, expected->name));
@@ -112,19 +134,23 @@ void Catom::too_large(const TypeInfo& type, std::size_t size, std::size_t most) 
 }
 
 void Catom::put(int port, Mailbox mailbox, std::span<const std::byte> content) {
+  if (host_ != nullptr) {
+    host_->transmit(port, mailbox, content);
+    return;
+  }
   const std::uint32_t to = around_.at(port);
   if (to == nobody) {
-    ++shared_.traffic.lost;
+    ++shared_->traffic.lost;
     return;
   }
   const bool nothing_waits = waiting_ == nullptr || (*waiting_)[port].empty();
-  if (world_.sending_ && nothing_waits && (!limited_ || (left_[port] > 0 && content.size() <= left_[port]))) {
+  if (world_->sending_ && nothing_waits && (!limited_ || (left_[port] > 0 && content.size() <= left_[port]))) {
     if (limited_) left_[port] -= narrow<std::uint32_t>(content.size());
     transmit(port, to, mailbox, content);
     return;
   }
   queue(port, to, mailbox, content);
-  if (world_.sending_) send_waiting(port, (*waiting_)[port]);
+  if (world_->sending_) send_waiting(port, (*waiting_)[port]);
 }
 
 void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<const std::byte> content) {
@@ -133,8 +159,8 @@ void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<cons
   envelope.size = narrow<std::uint16_t>(content.size());
   envelope.port = narrow<std::uint8_t>(port == far_port ? far_port : Lattice::opposite(port));
   envelope.mailbox = mailbox;
-  world_.post_.send(shared_.writer, to, envelope, content.data());
-  ++shared_.traffic.sent;
+  world_->post_.send(shared_->writer, to, envelope, content.data());
+  ++shared_->traffic.sent;
 }
 
 void Catom::send_bytes(int port, std::span<const std::byte> content, Mailbox mailbox) {
@@ -148,30 +174,31 @@ void Catom::send_bytes(int port, std::span<const std::byte> content, Mailbox mai
 
 void Catom::send_far(std::uint32_t catom, std::span<const std::byte> content, Mailbox mailbox) {
   count_step();
-  if (!world_.sending_ || !world_.ensemble_.has(catom) || content.size() > largest_message) {
-    ++shared_.traffic.lost;
+  (void)world("sending to catoms that are no neighbours");
+  if (!world_->sending_ || !world_->ensemble_.has(catom) || content.size() > largest_message) {
+    ++shared_->traffic.lost;
     return;
   }
   transmit(far_port, catom, mailbox, content);
 }
 
-Cell Catom::cell() const { return world_.ensemble_.cell(id_); }
+Cell Catom::cell() const { return world("its cell").ensemble_.cell(id_); }
 
 void Catom::wake_next() {
   count_step();
-  world_.wake_next(id_);
+  world("being woken").wake_next(id_);
 }
 
 void Catom::queue(int port, std::uint32_t peer, Mailbox mailbox, std::span<const std::byte> content) {
-  if (waiting_ == nullptr) waiting_ = &world_.waiting_.get(id_);
+  if (waiting_ == nullptr) waiting_ = &world_->waiting_.get(id_);
   PortQueue& waiting = (*waiting_)[port];
   if (!waiting.empty() && waiting.peer != peer) {  // they were for one that is not there any more
-    shared_.traffic.lost += waiting.size();
+    shared_->traffic.lost += waiting.size();
     waiting.clear();
   }
-  if (waiting.size() >= world_.options_.most_waiting) {
+  if (waiting.size() >= world_->options_.most_waiting) {
     throw CatomError(fmt::format("{} messages wait at its port {}: it sends more than the capacity of {} bytes a tick",
-                                 waiting.size(), port, world_.options_.capacity));
+                                 waiting.size(), port, world_->options_.capacity));
   }
   waiting.push(mailbox, content);
   waiting.peer = peer;
@@ -185,7 +212,7 @@ void Catom::send_waiting() {
 void Catom::send_waiting(int port, PortQueue& queue) {
   if (queue.empty()) return;
   if (around_.at(port) != queue.peer) {
-    shared_.traffic.lost += queue.size();
+    shared_->traffic.lost += queue.size();
     queue.clear();
     return;
   }

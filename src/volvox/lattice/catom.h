@@ -40,8 +40,27 @@ class CatomError : public std::runtime_error {
 // Of a catom in a tick; no two catoms have the same.
 std::uint64_t catom_key(std::uint64_t key_of_tick, std::uint32_t catom);
 
+// Where a code module runs that is on no lattice: as the mind of a module of a physical world, or on hardware. It has
+// as many ports as it has connectors, numbered as they are there, and neighbours whose numbers it does not know. Code
+// modules that ask for a cell, a motion or the number of a neighbour need a lattice, and are told so.
+class CatomHost {
+ public:
+  virtual std::uint32_t number() const = 0;
+  virtual std::int64_t ticks() const = 0;
+  virtual int connectors() const = 0;
+  virtual bool is_connected(int port) const = 0;
+  virtual void transmit(int port, Mailbox mailbox, std::span<const std::byte> content) = 0;
+  virtual RandomStream& chance() = 0;
+
+ protected:
+  ~CatomHost() = default;
+};
+
 class Catom {
  public:
+  // For one call of a code module that runs elsewhere. `code_module`: for errors; it must outlive this.
+  Catom(CatomHost& host, CodeModules& code_module);
+
   CatomId id() const {
     count_step();
     return id_;
@@ -53,7 +72,7 @@ class Catom {
   }
   bool has_neighbor(int port) const {
     count_step();
-    return port >= 0 && port < ports_ && around_.at(port) != nobody;
+    return port >= 0 && port < ports_ && is_taken(port);
   }
 
   // Sends to the neighbour at a port. The message is delivered in the next tick, or later if the capacity of the
@@ -79,9 +98,13 @@ class Catom {
   // The number of the neighbour at a port, or nobody; of the sender of the message that is read.
   std::uint32_t neighbor(int port) const {
     count_step();
+    if (host_ != nullptr) needs_a_lattice("the number of a neighbour");
     return port >= 0 && port < ports_ ? around_.at(port) : nobody;
   }
-  std::uint32_t sender() const { return sender_; }
+  std::uint32_t sender() const {
+    if (host_ != nullptr) needs_a_lattice("the number of a sender");
+    return sender_;
+  }
   Cell cell() const;
   CodeModules& running() const { return *running_; }  // the code module that is called
   void wake_next();                                   // its code modules' `woken` is called in the next tick
@@ -112,6 +135,13 @@ class Catom {
   };
   Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
 
+  bool is_taken(int port) const { return host_ == nullptr ? around_.at(port) != nobody : host_->is_connected(port); }
+  [[noreturn]] void needs_a_lattice(const char* what) const;
+  CatomWorld& world(const char* what) const {
+    if (world_ == nullptr) needs_a_lattice(what);
+    return *world_;
+  }
+
   void count_step() const {
     if (steps_left_-- == 0) never_stops();
   }
@@ -124,10 +154,11 @@ class Catom {
   void send_waiting();
   void send_waiting(int port, PortQueue& queue);
 
-  CatomWorld& world_;
+  CatomWorld* world_ = nullptr;  // null: it has a host
+  CatomHost* host_ = nullptr;
   std::uint32_t id_;
   int ports_;
-  Shared& shared_;
+  Shared* shared_ = nullptr;
   Occupancy::Around around_;
   CodeModules* running_ = nullptr;
   std::uint32_t sender_ = nobody;

@@ -371,10 +371,10 @@ void CatomWorld::list_arriving(std::uint32_t catom, std::vector<Arrived>& arrive
 
 CatomWorld::Called CatomWorld::read(Catom& catom, std::uint32_t message) {
   const Envelope& envelope = post_.envelope(message);
-  ++catom.shared_.traffic.delivered;
+  ++catom.shared_->traffic.delivered;
   catom.sender_ = envelope.sender;
   const Box& box = mailboxes_[envelope.mailbox];
-  if (box.linked.empty()) ++catom.shared_.traffic.unread;
+  if (box.linked.empty()) ++catom.shared_->traffic.unread;
   Called called = 0;
   for (const Linked& linked : box.linked) {
     catom.running_ = linked.modules;

@@ -67,6 +67,7 @@ class Referee {
  private:
   static constexpr std::uint8_t under_way = 0x80;
   const Motion& wished(std::uint8_t wish) const { return table_[(wish & ~under_way) - 1]; }
+  std::uint32_t at(const Ensemble& ensemble, const Occupancy::Around& around, const Cell& cell, int place) const;
   bool wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Move& move) const;
   bool cuts(const Ensemble& ensemble, std::uint32_t catom);
   bool hangs_together(const Ensemble& ensemble, std::uint32_t catom);

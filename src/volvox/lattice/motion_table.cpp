@@ -84,6 +84,9 @@ int MotionTable::place(const Vec3& vector) {
   for (const Vec3& v : {vector, -vector}) {
     const auto offset = offset_of(v);
     vectors_.push_back(v);
+    ports_.push_back(no_port_here);
+    for (int port = 0; port < lattice_.ports(); ++port)
+      if (length(directions_[port] - v) < same) ports_.back() = port;
     offsets_[0].push_back(offset[0]), offsets_[1].push_back(offset[1]);
   }
   back_.push_back(first + 1), back_.push_back(first);

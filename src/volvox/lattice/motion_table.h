@@ -60,6 +60,8 @@ class MotionTable {
     return {from.x + o.x, from.y + o.y, from.z + o.z};
   }
   int back(int place) const { return back_[place]; }
+  int port(int place) const { return ports_[place]; }  // of the neighbour there; no_port_here: none is so near
+  static constexpr int no_port_here = -1;
   CellSet ever_free() const { return ever_free_; }  // of any motion
   CellSet ever_holds() const { return ever_holds_; }
 
@@ -101,7 +103,7 @@ class MotionTable {
   std::vector<Vec3> directions_;  // by port
   std::vector<Vec3> around_;      // vectors to cells that a ball might meet
   std::vector<Vec3> vectors_;     // by place, in pitches
-  std::vector<int> back_;
+  std::vector<int> back_, ports_;
   std::vector<Cell> offsets_[2];  // by parity and place
   CellSet ever_free_ = 0, ever_holds_ = 0;
   Ring ring_;

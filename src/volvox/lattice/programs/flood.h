@@ -28,7 +28,7 @@ struct Flood {
   void heard(Catom& catom, int port, const Wave& wave) {
     if (hops != unreached) return;
     hops = wave.hops;
-    parent = narrow<std::int8_t>(port);
+    parent = narrow<std::int8_t>(port == far_port ? no_port : port);
     catom.broadcast(Wave{hops + 1}, 0, port);
   }
   static void mailboxes(Mailboxes<Flood>& boxes) { boxes.link<&Flood::heard>(0); }

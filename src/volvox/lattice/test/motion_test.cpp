@@ -53,7 +53,7 @@ double depth_of_cubes(const Vec3& center, double angle, const Vec3& other) {
                    wide - std::abs(c * d.y - s * d.x)});
 }
 
-// By brute force, from the shape of the catom at 500 instants: balls, or cubes that turn or do not.
+// By brute force, from the shape of the catom at 200 instants: balls, or cubes that turn or do not.
 std::set<Cell> swept(const Lattice& lattice, const MotionTable& table, int motion, const Cell& from) {
   const Vec3 start = lattice.position(from), end = lattice.position(table.target(from, motion));
   const Vec3 s = lattice.position(lattice.neighbor(from, table[motion].pivot)) - start;
@@ -61,8 +61,8 @@ std::set<Cell> swept(const Lattice& lattice, const MotionTable& table, int motio
   p -= s * dot(p, s);
   const Vec3 edge = (p + s) / 2;  // about which cubes turn
   std::set<Cell> found;
-  for (int i = 0; i <= 500; ++i) {
-    const Vec3 at = table.path(motion, i / 500.0);
+  for (int i = 0; i <= 200; ++i) {
+    const Vec3 at = table.path(motion, i / 200.0);
     for (int z = lattice.flat() ? 0 : -4; z <= (lattice.flat() ? 0 : 4); ++z) {
       for (int y = -4; y <= 4; ++y) {
         for (int x = -4; x <= 4; ++x) {
