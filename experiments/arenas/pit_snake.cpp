@@ -57,14 +57,16 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
 
 void PitSnake::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
-  double last = 1e9, lowest = 1e9;
+  double first = -1e9, last = 1e9, lowest = 1e9;
   for (const world::PlacementIndex module : world.modules()) {
     const Vec3 hinge = world.link_pose(world.part(module).first_link).position;
+    first = std::max(first, hinge.x);
     last = std::min(last, hinge.x);
     lowest = std::min(lowest, hinge.z);
     beside_ |= hinge.x > 0 && hinge.x < pit_.width && std::fabs(hinge.y) > Pit::half_length;
   }
   lowest_ = std::min(lowest_, lowest);
+  if (lowest_ > 0 && !beside_) spanned_ = std::max(spanned_, first);
   const bool beyond = last > pit_.width + scout_length / 2 && lowest > 0 && !beside_;
   if (!beyond) crossed_at_ = -1;
   else if (crossed_at_ < 0) crossed_at_ = simulation.now().seconds();
@@ -80,13 +82,9 @@ void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   metrics.set("crossed", crossed_at_ >= 0,
               "1: the whole snake is beyond the pit at the end, and did not go around it; Symbrion paper, figure 7");
   metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had crossed; -: never");
-  double reach = 0;
-  for (const world::PlacementIndex module : simulation.world().modules())
-    reach += simulation.world().link_pose(simulation.world().part(module).first_link).position.x;
-  const double middle = sim::mean_of(reach, real(simulation.world().modules().size()));
-  metrics.set(
-      "reach_m", beside_ ? std::min(0.0, middle) : middle,
-      "how far the middle of the snake is beyond the near edge of the pit at the end; at most 0 if it went around");
+  metrics.set("spanned_m", spanned_,
+              "how far its foremost hinge came beyond the near edge of the pit before a Scout hung below the floor or "
+              "went around");
   metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "lowest height of any Scout's hinge in the run");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "largest gap in any dock during the run");
   metrics.set("triangles", real(triangles_), "of the arena");
@@ -110,6 +108,7 @@ void PitSnake::archive_state(Archive& ar) {
   ar("lowest", lowest_);
   ar("dock distance", dock_distance_);
   ar("beside", beside_);
+  ar("spanned", spanned_);
 }
 
 }  // namespace volvox::experiments::arenas

@@ -22,6 +22,7 @@ class PitSnake final : public sim::Experiment {
   double crossed_at_ = -1;  // s; negative: not yet
   double lowest_ = 1;       // m, height of the lowest hinge so far
   double dock_distance_ = 0;
+  double spanned_ = -2;  // m, the farthest that the foremost hinge came while all stood on the floor
   bool beside_ = false;  // a Scout was beside the pit: to go around is not to cross
   // Wall time of the move phase; not part of the state.
   double spent_ = 0;  // s, up to the last tick

@@ -130,6 +130,7 @@ class Evolve(CommandTest):
             "neural": {"behavior": "neural", "fixed": {"inputs": "pitch.angle yaw.angle", "outputs": "pitch yaw", "hidden": 3},
                        "shared": {"weights": {"from": -2, "to": 2, "count": 23}}},
             "roles": {"behavior": "role_table", "fixed": {"parent": "back"}, "shared": {"root.pitch.amplitude": [0, 1], "front.pitch.amplitude": [0, 1], "front.delay": [0, 1]}},
+            "oscillators": TASK["mind"],
             "any": {"behavior": "snake", "shared": {"amplitude": [0, 1], "wavelength": [2, 8]}},
         }
         for name, mind in minds.items():
@@ -138,6 +139,11 @@ class Evolve(CommandTest):
             self.assertGreater(found["best_fitness"], 0, name)
             self.assertEqual((found["unfit"], found["failures"]), (0, {}), name)
             self.assertEqual(found["state_hash"], self.evolve(task, "--generations", 2, "--jobs", 2, "--out", name + "2")["state_hash"], name)
+            best = f"{name}/best.json"
+            whole = self.run_json(best)["state_hash"]
+            self.run_program("run", best, "--duration", "0.25", "--save", "half.snap", "--quiet")
+            for how, arguments, environment in [("restored", ["--restore", "half.snap"], {}), ("threads", ["--threads", 2], {}), ("isa", [], {"VOLVOX_ISA": "sse2"})]:
+                self.assertEqual(self.run_json(best, *arguments, **environment)["state_hash"], whole, (name, how))
         minds["neural"]["shared"]["weights"]["count"] = 22
         self.assertIn("needs 23 weights", self.run_program("evolve", self.task(mind=minds["neural"]), status=2).stderr)
 
