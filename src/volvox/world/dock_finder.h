@@ -1,5 +1,5 @@
-// Finds the pairs of docks that are near each other, in time linear in the number of docks. Positions in m, world
-// frame.
+// Finds the pairs of docks of two owners that are near each other, in time linear in the number of docks. Positions in
+// m, world frame.
 #pragma once
 
 #include <functional>
@@ -20,14 +20,12 @@ class DockFinder {
   void clear() {
     docks_.clear();
     positions_.clear();
+    owners_.clear();
   }
-  // To be called in ascending order of docks.
-  void add(DockIndex dock, const Vec3& position) {
-    docks_.push_back(dock);
-    positions_.push_back(position);
-  }
-  // All pairs within `reach` (m) that `may_join`, the nearest first; pairs of equal distance are in the order of their
-  // docks. What may not join is not kept: n docks in one place are n squared pairs.
+  // To be called in ascending order of docks. Docks of one owner follow each other, and lie near each other.
+  void add(DockIndex dock, PlacementIndex owner, const Vec3& position);
+  // All pairs within `reach` (m) of different owners that `may_join`, the nearest first; pairs of equal distance are in
+  // the order of their docks. What may not join is not kept: n docks in one place are n squared pairs.
   const std::vector<Pair>& find(double reach, const std::function<bool(DockIndex, DockIndex)>& may_join);
 
   std::size_t memory_bytes() const;
@@ -37,8 +35,24 @@ class DockFinder {
   // for in another.
   static constexpr double cell_per_reach = 10;
 
+  struct Owner {
+    PlacementIndex index;
+    std::uint32_t first;  // of its docks; the next owner's is the end
+    Vec3 lowest, highest;
+    bool has_company = false;
+  };
+  // An owner that is far larger than most would make all cells as large: then nobody is looked at as a whole.
+  static constexpr double much_larger = 8;
+
+  void find_company(double reach);
+
   std::vector<DockIndex> docks_;
   std::vector<Vec3> positions_;
+  std::vector<Owner> owners_;
+  std::vector<Vec3> centres_;          // of owners
+  std::vector<std::uint32_t> chosen_;  // docks whose owner has company
+  std::vector<Vec3> chosen_positions_;
+  CellGrid owner_grid_;
   CellGrid grid_;
   std::vector<Pair> pairs_;
 };

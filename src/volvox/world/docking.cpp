@@ -129,7 +129,7 @@ void World::capture(std::vector<DockEvent>& events) {
   for (const DockIndex d : indices<DockIndex>(docks_)) {
     const DockStatus& dock = docks_[d];
     if (dock.phase != DockPhase::free || !dock.enabled || dock.broken) continue;
-    finder_.add(d, poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
+    finder_.add(d, graph_.owner(d), poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
   }
   const auto may_join = [&](DockIndex a, DockIndex b) {
     return graph_.owner(a) != graph_.owner(b) &&
