@@ -84,7 +84,8 @@ def header(path: pathlib.Path, root: pathlib.Path) -> str:
     return f"## {name.removeprefix('volvox/')}\n\n`#include <{name}>`\n\n{as_markdown(about) or 'No introduction.'}\n{code}"
 
 
-def write(source: pathlib.Path, out: pathlib.Path) -> None:
+def write(source: pathlib.Path, out: pathlib.Path) -> list[str]:
+    """Writes a page for each folder, and returns their names."""
     out.mkdir(parents=True)
     folders: dict[str, list[pathlib.Path]] = {}
     for path in sorted(source.rglob("*.h")):
@@ -100,3 +101,4 @@ def write(source: pathlib.Path, out: pathlib.Path) -> None:
         text = f"# {folder}\n" + "\n".join(header(path, source) for path in headers)
         (out / f"{folder}.md").write_text(text, encoding="utf-8")
     (out / "README.md").write_text("\n".join(index) + "\n", encoding="utf-8")
+    return list(folders)
