@@ -15,6 +15,9 @@ TYPE = re.compile(r"^(?:template <.*> ?)?(class|struct|enum class|enum) (\w+)(?!
 
 def introduction(lines: list[str]) -> str:
     """The comment that begins a file, as paragraphs."""
+    if lines and lines[0].startswith("/*"):  # a header for C, too
+        comment = "\n".join(lines).split("*/")[0]
+        return "\n".join(re.sub(r"^\s*/?\*+ ?", "", line) for line in comment.splitlines()).strip()
     text = []
     for line in lines:
         if not line.startswith("//"):
@@ -76,7 +79,7 @@ def header(path: pathlib.Path, root: pathlib.Path) -> str:
     lines = path.read_text(encoding="utf-8").splitlines()
     about = introduction(lines)
     rest = lines[len(about.splitlines()) if about else 0 :]
-    while rest and rest[0].startswith("//"):
+    while rest and rest[0].startswith(("//", "/*", " *")):
         rest.pop(0)
     body = tidy(shown(rest))
     name = path.relative_to(root.parent).as_posix()
