@@ -27,8 +27,9 @@ int docs_command(bool no_browser) {
     }
     if (builder.empty() && fs::exists(folder / "docs/build", ignored)) builder = (folder / "docs/build").string();
   }
-  return complain(Error("the site of Volvox is not built",
-                        builder.empty() ? "build it in the source tree of Volvox: docs/build" : "build it: " + builder));
+  return complain(Error("the site of Volvox is not built", builder.empty()
+                                                               ? "build it in the source tree of Volvox: docs/build"
+                                                               : "build it: " + builder));
 }
 
 }  // namespace volvox::cli

@@ -13,8 +13,8 @@
 namespace volvox::model {
 namespace {
 
-// s. Welds and contacts of MuJoCo are springs, and stiff servos at their torque limit chatter: SuperBots that are docked shake
-// with 2 ms, and sometimes with 1 ms.
+// s. Welds and contacts of MuJoCo are springs, and stiff servos at their torque limit chatter: SuperBots that are
+// docked shake with 2 ms, and sometimes with 1 ms.
 constexpr double longest_step = 0.0005;
 
 std::string text(const Vec3& v) { return fmt::format("{:.12g} {:.12g} {:.12g}", v.x, v.y, v.z); }
@@ -37,7 +37,8 @@ class Writer {
     for (const std::string& each : left_out_) out += "\n     - " + comment(each);
     out += fmt::format(
         " -->\n<mujoco model=\"{}\">\n  <compiler angle=\"radian\" balanceinertia=\"true\"/>\n"
-        "  <option timestep=\"{:.12g}\" gravity=\"{}\" integrator=\"implicitfast\" cone=\"elliptic\" impratio=\"10\"/>\n"
+        "  <option timestep=\"{:.12g}\" gravity=\"{}\" integrator=\"implicitfast\" cone=\"elliptic\" "
+        "impratio=\"10\"/>\n"
         "  <default>\n    <geom condim=\"3\"/>\n"
         "    <equality solref=\"0.002 1\" solimp=\"0.99 0.9999 0.0005\"/>\n"
         "    <default class=\"visual\"><geom group=\"2\" contype=\"0\" conaffinity=\"0\" density=\"0\"/></default>\n"
@@ -52,13 +53,15 @@ class Writer {
     section("contact", excludes_);
     section("actuator", actuators_);
     section("sensor", sensors_);
-    if (!qpos_.empty()) section("keyframe", fmt::format("    <key name=\"start\" qpos=\"{}\" qvel=\"{}\"/>\n", qpos_, qvel_));
+    if (!qpos_.empty())
+      section("keyframe", fmt::format("    <key name=\"start\" qpos=\"{}\" qvel=\"{}\"/>\n", qpos_, qvel_));
     return {out + "</mujoco>\n", {left_out_.begin(), left_out_.end()}};
   }
 
  private:
   static std::string comment(std::string words) {  // "--" would end it
-    for (std::size_t at = words.find("--"); at != std::string::npos; at = words.find("--", at)) words.replace(at, 2, "- -");
+    for (std::size_t at = words.find("--"); at != std::string::npos; at = words.find("--", at))
+      words.replace(at, 2, "- -");
     return words;
   }
   void leave_out(const std::string& what) { left_out_.insert(what); }
@@ -89,7 +92,8 @@ class Writer {
     for (const int loop : loops) write_loop(placement, module.joints[loop]);
     if (!module.self_collide && !module.fixed_in_place) {
       for (std::size_t a = 0; a < count; ++a)
-        for (std::size_t b = a + 1; b < count; ++b) exclude(named(placement, module.links[a].name), named(placement, module.links[b].name));
+        for (std::size_t b = a + 1; b < count; ++b)
+          exclude(named(placement, module.links[a].name), named(placement, module.links[b].name));
     }
     name_what_is_left(placement);
   }
@@ -116,18 +120,21 @@ class Writer {
     }
     for (const Collider& collider : link.geometry->colliders)
       write_geom(collider.shape, collider.pose,
-                 fmt::format("class=\"collision\" friction=\"{:.6g} 0.001 0.0001\"", collider.material.friction), indent);
+                 fmt::format("class=\"collision\" friction=\"{:.6g} 0.001 0.0001\"", collider.material.friction),
+                 indent);
     for (const Visual& visual : link.visuals)
       write_geom(visual.shape, visual.pose, fmt::format("class=\"visual\" rgba=\"{}\"", text(visual.color)), indent);
     for (const Dock& dock : module.docks)
       if (dock.link == static_cast<int>(index))
-        bodies_ += fmt::format("{}  <site name=\"{}\" {} size=\"0.004\"/>\n", indent, named(placement, dock.name), place(dock.pose));
+        bodies_ += fmt::format("{}  <site name=\"{}\" {} size=\"0.004\"/>\n", indent, named(placement, dock.name),
+                               place(dock.pose));
     for (const Sensor& sensor : module.sensors)
       if (sensor.link == static_cast<int>(index)) write_sensor(placement, sensor, indent);
     if (index < carries.size()) {
       for (const int next : carries[index]) {
         const Joint& to = module.joints[next];
-        write_link(placement, static_cast<std::size_t>(to.child), to.parent_frame * to.child_frame.inverse(), next, carries, depth + 1);
+        write_link(placement, static_cast<std::size_t>(to.child), to.parent_frame * to.child_frame.inverse(), next,
+                   carries, depth + 1);
       }
     }
     bodies_ += indent + "</body>\n";
@@ -154,7 +161,9 @@ class Writer {
     if (ball) add_start("1 0 0 0", "0 0 0");
     else add_start(fmt::format("{:.12g}", at), "0");
     bodies_ += fmt::format("{}  <joint name=\"{}\" type=\"{}\" pos=\"{}\"", indent, named(placement, joint.name),
-                           ball ? "ball" : joint.type == JointType::prismatic ? "slide" : "hinge",
+                           ball                                 ? "ball"
+                           : joint.type == JointType::prismatic ? "slide"
+                                                                : "hinge",
                            text(joint.child_frame.position));
     if (!ball) bodies_ += fmt::format(" axis=\"{}\"", text(joint.child_frame.rotation * Vec3{0, 0, 1}));
     if (!ball && std::isfinite(joint.lower) && std::isfinite(joint.upper))
@@ -201,7 +210,8 @@ class Writer {
     if (const auto* h = std::get_if<Hull>(&shape)) what = mesh((*h).get(), (*h)->points, {});
     if (const auto* m = std::get_if<Mesh>(&shape)) {
       what = mesh((*m).get(), (*m)->vertices, (*m)->triangles);
-      if (how.find("collision") != std::string::npos) leave_out("hollows of static meshes: MuJoCo takes their convex hull");
+      if (how.find("collision") != std::string::npos)
+        leave_out("hollows of static meshes: MuJoCo takes their convex hull");
     }
     if (const auto* f = std::get_if<HeightField>(&shape)) {
       pose.position += pose.rotation * Vec3{0, 0, (*f)->lowest()};
@@ -211,16 +221,19 @@ class Writer {
   }
 
   // MuJoCo moves a mesh to its own centre and axes, and the geom back: pos and quat stay those of the file.
-  std::string mesh(const void* key, const std::vector<Vec3>& points, const std::vector<std::array<std::uint32_t, 3>>& faces) {
+  std::string mesh(const void* key, const std::vector<Vec3>& points,
+                   const std::vector<std::array<std::uint32_t, 3>>& faces) {
     std::string& name = meshes_[key];
     if (name.empty()) {
       name = fmt::format("mesh{}", meshes_.size());
       assets_ += fmt::format("    <mesh name=\"{}\" vertex=\"", name);
-      for (std::size_t i = 0; i < points.size(); ++i) assets_ += fmt::format("{}{:.9g} {:.9g} {:.9g}", i > 0 ? " " : "", points[i].x, points[i].y, points[i].z);
+      for (std::size_t i = 0; i < points.size(); ++i)
+        assets_ += fmt::format("{}{:.9g} {:.9g} {:.9g}", i > 0 ? " " : "", points[i].x, points[i].y, points[i].z);
       assets_ += '"';
       if (!faces.empty()) {
         assets_ += " face=\"";
-        for (std::size_t i = 0; i < faces.size(); ++i) assets_ += fmt::format("{}{} {} {}", i > 0 ? " " : "", faces[i][0], faces[i][1], faces[i][2]);
+        for (std::size_t i = 0; i < faces.size(); ++i)
+          assets_ += fmt::format("{}{} {} {}", i > 0 ? " " : "", faces[i][0], faces[i][1], faces[i][2]);
         assets_ += '"';
       }
       assets_ += "/>\n";
@@ -233,8 +246,9 @@ class Writer {
     std::string& name = meshes_[&field];
     if (name.empty()) {
       name = fmt::format("field{}", meshes_.size());
-      assets_ += fmt::format("    <hfield name=\"{}\" nrow=\"{}\" ncol=\"{}\" size=\"{:.12g} {:.12g} {:.12g} 0.1\" elevation=\"", name,
-                             field.rows, field.columns, field.size_x / 2, field.size_y / 2, rise);
+      assets_ += fmt::format(
+          "    <hfield name=\"{}\" nrow=\"{}\" ncol=\"{}\" size=\"{:.12g} {:.12g} {:.12g} 0.1\" elevation=\"", name,
+          field.rows, field.columns, field.size_x / 2, field.size_y / 2, rise);
       // MuJoCo's text begins with the row of the largest y.
       for (std::uint32_t row = field.rows; row-- > 0;)
         for (std::uint32_t column = 0; column < field.columns; ++column)
@@ -249,7 +263,8 @@ class Writer {
     if (!known) return leave_out(fmt::format("sensors of type {}", sensor.type));
     const std::string name = named(placement, sensor.name);
     bodies_ += fmt::format("{}  <site name=\"{}\" {} size=\"0.004\"/>\n", indent, name, place(sensor.pose));
-    sensors_ += fmt::format("    <{0} name=\"{1}\" site=\"{1}\"/>\n", sensor.type == "gyroscope" ? "gyro" : "accelerometer", name);
+    sensors_ += fmt::format("    <{0} name=\"{1}\" site=\"{1}\"/>\n",
+                            sensor.type == "gyroscope" ? "gyro" : "accelerometer", name);
   }
 
   void exclude(const std::string& a, const std::string& b) {
@@ -264,7 +279,8 @@ class Writer {
   void write_weld(const Connection& c) {
     const Placement &a = world_.placements[c.a], &b = world_.placements[c.b];
     const Dock &dock_a = a.model->docks[c.dock_a], &dock_b = b.model->docks[c.dock_b];
-    const std::string body_a = named(a, a.model->links[dock_a.link].name), body_b = named(b, b.model->links[dock_b.link].name);
+    const std::string body_a = named(a, a.model->links[dock_a.link].name),
+                      body_b = named(b, b.model->links[dock_b.link].name);
     weld(body_a, body_b, dock_a.pose * engaged_dock(dock_a.symmetry, c.turn) * dock_b.pose.inverse());
     exclude(body_a, body_b);
   }
@@ -274,7 +290,8 @@ class Writer {
     const std::string b = named(placement, placement.model->links[joint.child].name);
     if (joint.type == JointType::fixed) return weld(a, b, joint.parent_frame * joint.child_frame.inverse());
     const auto connect = [&](const Vec3& in_child) {
-      equalities_ += fmt::format("    <connect body1=\"{}\" body2=\"{}\" anchor=\"{}\"/>\n", b, a, text(joint.child_frame * in_child));
+      equalities_ += fmt::format("    <connect body1=\"{}\" body2=\"{}\" anchor=\"{}\"/>\n", b, a,
+                                 text(joint.child_frame * in_child));
     };
     if (joint.type == JointType::prismatic) return leave_out("sliding joints that close a loop within a module");
     connect({0, 0, -0.05 * (joint.type == JointType::revolute)});
@@ -285,7 +302,8 @@ class Writer {
   void name_what_is_left(const Placement& placement) {
     const ModuleModel& module = *placement.model;
     if (placement.is_module()) leave_out("minds: behaviours, messages, clocks, noise");
-    if (!module.docks.empty()) leave_out("that docks capture, let go and break: engaged ones are welds, free ones are sites");
+    if (!module.docks.empty())
+      leave_out("that docks capture, let go and break: engaged ones are welds, free ones are sites");
     if (!module.actuators.empty()) leave_out("rotors, thrusters and lamps");
     if (!module.radios.empty() || !module.wires.empty() || !module.buses.empty()) leave_out("radios, wires and buses");
     if (module.driven) leave_out("that modules are driven from outside: they are free bodies");
@@ -294,12 +312,13 @@ class Writer {
         if (collider.material.restitution > 0) leave_out("restitution: contacts do not bounce");
         frictions_.insert(collider.material.friction);
       }
-    if (frictions_.size() > 1) leave_out("how friction is mixed: MuJoCo takes the larger of two, Volvox the geometric mean");
+    if (frictions_.size() > 1)
+      leave_out("how friction is mixed: MuJoCo takes the larger of two, Volvox the geometric mean");
   }
 
   const WorldModel& world_;
   std::string assets_, bodies_, equalities_, excludes_, actuators_, sensors_, qpos_, qvel_;
-  std::map<const void*, std::string> meshes_;    // by what they are made of, for look-up only
+  std::map<const void*, std::string> meshes_;  // by what they are made of, for look-up only
   std::set<std::string> left_out_;
   std::set<double> frictions_;
 };

@@ -14,8 +14,8 @@ struct Mjcf {
   std::vector<std::string> left_out;  // in words, each once
 };
 
-// Bodies are named PLACEMENT.LINK, joints and actuators PLACEMENT.JOINT, sites PLACEMENT.DOCK. The keyframe "start" has the
-// positions and velocities of the world at its beginning. For MuJoCo 3 or later.
+// Bodies are named PLACEMENT.LINK, joints and actuators PLACEMENT.JOINT, sites PLACEMENT.DOCK. The keyframe "start" has
+// the positions and velocities of the world at its beginning. For MuJoCo 3 or later.
 Mjcf write_mjcf(const WorldModel& world);
 
 }  // namespace volvox::model
