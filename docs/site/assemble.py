@@ -123,11 +123,16 @@ def main() -> int:
     (content / "reference/commands.md").write_text(reference_commands.page(volvox), encoding="utf-8")
     (content / "reference/python.md").write_text(reference_python.page(root / "python/volvox"), encoding="utf-8")
     (content / "reference/sdf.md").write_text(reference_sdf.page(root), encoding="utf-8")
-    reference_cpp.write(root / "src/volvox", content / "reference/cpp")
+    folders = reference_cpp.write(root / "src/volvox", content / "reference/cpp")
     (content / "assets").mkdir()
     for asset in ("extra.css", "iframe-worker.js"):
         shutil.copyfile(root / "docs/site" / asset, content / "assets" / asset)
-    shutil.copyfile(root / "docs/site/mkdocs.yml", pages / "mkdocs.yml")
+    mark = "          # assemble.py adds a page a folder here\n"
+    settings = (root / "docs/site/mkdocs.yml").read_text(encoding="utf-8")
+    if mark not in settings:
+        assembler.faults.append("docs/site/mkdocs.yml: the place for the C++ pages is gone")
+    lines = "".join(f"          - {folder}: reference/cpp/{folder}.md\n" for folder in folders)
+    (pages / "mkdocs.yml").write_text(settings.replace(mark, lines), encoding="utf-8")
     for fault in assembler.faults:
         print(fault, file=sys.stderr)
     return 1 if assembler.faults else 0

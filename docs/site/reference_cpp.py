@@ -15,6 +15,9 @@ TYPE = re.compile(r"^(?:template <.*> ?)?(class|struct|enum class|enum) (\w+)(?!
 
 def introduction(lines: list[str]) -> str:
     """The comment that begins a file, as paragraphs."""
+    if lines and lines[0].startswith("/*"):  # a header for C, too
+        comment = "\n".join(lines).split("*/")[0]
+        return "\n".join(re.sub(r"^\s*/?\*+ ?", "", line) for line in comment.splitlines()).strip()
     text = []
     for line in lines:
         if not line.startswith("//"):
@@ -76,7 +79,7 @@ def header(path: pathlib.Path, root: pathlib.Path) -> str:
     lines = path.read_text(encoding="utf-8").splitlines()
     about = introduction(lines)
     rest = lines[len(about.splitlines()) if about else 0 :]
-    while rest and rest[0].startswith("//"):
+    while rest and rest[0].startswith(("//", "/*", " *")):
         rest.pop(0)
     body = tidy(shown(rest))
     name = path.relative_to(root.parent).as_posix()
@@ -84,7 +87,8 @@ def header(path: pathlib.Path, root: pathlib.Path) -> str:
     return f"## {name.removeprefix('volvox/')}\n\n`#include <{name}>`\n\n{as_markdown(about) or 'No introduction.'}\n{code}"
 
 
-def write(source: pathlib.Path, out: pathlib.Path) -> None:
+def write(source: pathlib.Path, out: pathlib.Path) -> list[str]:
+    """Writes a page for each folder, and returns their names."""
     out.mkdir(parents=True)
     folders: dict[str, list[pathlib.Path]] = {}
     for path in sorted(source.rglob("*.h")):
@@ -100,3 +104,4 @@ def write(source: pathlib.Path, out: pathlib.Path) -> None:
         text = f"# {folder}\n" + "\n".join(header(path, source) for path in headers)
         (out / f"{folder}.md").write_text(text, encoding="utf-8")
     (out / "README.md").write_text("\n".join(index) + "\n", encoding="utf-8")
+    return list(folders)

@@ -75,10 +75,11 @@ def members(owner: ast.ClassDef) -> list[str]:
 def section(path: pathlib.Path, title: str) -> str:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     out = [f"## {title}", described(tree) if path.suffix == ".py" else ""]
+    public = {name for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__" for name in ast.literal_eval(node.value)}
     for node in tree.body:
         if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name.startswith("_"):
             continue
-        if path.name == "_core.pyi" and node.name not in FROM_CORE:
+        if path.name == "_core.pyi" and node.name not in FROM_CORE or public and node.name not in public:
             continue
         if isinstance(node, ast.FunctionDef):
             out.append(f"### {node.name}\n\n`{node.name}{signature(node, False)}`\n\n{described(node)}")

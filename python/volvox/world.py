@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import fnmatch
 import functools
 import os
 import pathlib
@@ -18,14 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _codec, _core, notebook
+from ._arguments import Chosen, Floats, choose, numbers, suggestion, text_of_settings, tick_length
 from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
 from .report import Report
 
 __all__ = ["DockEvent", "MessageEvent", "Network", "World", "load"]
 
 Control = Literal["position", "velocity", "torque", "off"]
-Floats = npt.NDArray[np.float64]
-Chosen = Union[npt.ArrayLike, str, Sequence[str]]
 
 
 class DockEvent(NamedTuple):
@@ -353,9 +350,9 @@ class World:
         hold until they are changed. A behavior that commands the same motor in a tick has the last word, and a
         VolvoxWarning says so: load the world with behaviors={"its behavior": "commanded"} to command it alone.
         """
-        indices = None if motors is None else self._choose(motors, self.motor_names, "motors")
+        indices = None if motors is None else choose(motors, self.motor_names, "motors", self._chosen)
         count = len(self.motor_names) if indices is None else len(indices)
-        self._core.command(_numbers(targets, (count,), "targets", "motor"), indices, control)
+        self._core.command(numbers(targets, (count,), "targets", "motor"), indices, control)
 
     def act(
         self,
@@ -371,7 +368,7 @@ class World:
         Joints take a number (see command), docks 0 or 1 (enabled), rotors rad/s, thrusters three numbers in N, lamps
         three from 0 to 1.
         """
-        indices = None if modules is None else self._choose(modules, self.module_names, "modules")
+        indices = None if modules is None else choose(modules, self.module_names, "modules", self._chosen)
         count = len(self.module_names) if indices is None else len(indices)
         array = np.asarray(values, dtype=np.float64)
         if array.ndim == 0:
@@ -383,7 +380,7 @@ class World:
         self._find_module(module)
         links = [name[len(module) + 1 :] for name in self.link_names if name.startswith(module + ".")]
         if link and link not in links:
-            raise InputError(f"'{module}' has no link '{link}'; {_suggestion(link, links)}")
+            raise InputError(f"'{module}' has no link '{link}'; {suggestion(link, links)}")
         if not np.all(np.isfinite(np.asarray(force, dtype=np.float64))):
             raise InputError(f"the force is {tuple(force)}; give finite numbers")
         self._core.give("push", module, link, "", 0.0, [float(f) for f in force])
@@ -474,29 +471,7 @@ class World:
     def _find_module(self, name: str) -> None:
         names = {link.split(".", 1)[0] for link in self.link_names} | set(self.module_names)
         if not any(link.startswith(name + ".") for link in self.link_names):
-            raise InputError(f"there is no module '{name}'; {_suggestion(name, sorted(names))}")
-
-    def _choose(self, chosen: Chosen, names: list[str], what: str) -> npt.NDArray[np.int32]:
-        """Indices, from indices or from names with *; names are looked up once."""
-        if isinstance(chosen, str):
-            chosen = (chosen,)
-        elif isinstance(chosen, np.ndarray) and chosen.dtype.kind == "U":
-            chosen = tuple(str(each) for each in chosen.ravel())
-        if not isinstance(chosen, (list, tuple)) or not any(isinstance(each, str) for each in chosen):
-            return _indices(chosen, what)
-        key = (what, *(str(each) for each in chosen))
-        known = self._chosen.get(key)
-        if known is None:
-            found: list[int] = []
-            for each in chosen:
-                if not isinstance(each, str):
-                    raise InputError(f"{what} has both names and numbers; give one of them")
-                fitting = [i for i, name in enumerate(names) if fnmatch.fnmatchcase(name, each)]
-                if not fitting:
-                    raise InputError(f"{what}: there is no '{each}'; {_suggestion(each, names)}")
-                found += fitting
-            known = self._chosen[key] = np.array(found, dtype=np.int32)
-        return known
+            raise InputError(f"there is no module '{name}'; {suggestion(name, sorted(names))}")
 
     def _note_log(self) -> None:
         for level, text in self._core.take_log():
@@ -525,52 +500,6 @@ def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> O
     for holder, state in zip(holders, states):
         _codec.set_state(holder, state)
     return None
-
-
-def _numbers(values: npt.ArrayLike, shape: tuple[int, ...], what: str, each: str) -> Floats:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be numbers: {error}") from None
-    if array.shape != shape:
-        if array.ndim == 0 and len(shape) == 1:
-            raise InputError(f"{what} is one number; give {shape[0]}, one for each {each}")
-        raise InputError(f"{what} has the shape {array.shape}; give {shape}, one number for each {each}")
-    return np.ascontiguousarray(array)
-
-
-def _suggestion(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, 1)
-    some = ", ".join(names[:12]) + (" ..." if len(names) > 12 else "")
-    return (f"did you mean '{near[0]}'? " if near else "") + f"there are: {some or 'none'}"
-
-
-def _indices(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int32]:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"{what} must be a list of whole numbers, not an array of shape {array.shape} and type {array.dtype}")
-    if array.size and (array.min() < 0 or array.max() > 2**31 - 1):
-        raise InputError(f"{what} must not be negative")
-    return np.ascontiguousarray(array, dtype=np.int32)
-
-
-def _tick_length(dt: Union[None, str, float, Fraction]) -> Optional[str]:
-    if dt is None or isinstance(dt, str):
-        return dt
-    if isinstance(dt, Fraction):
-        return f"{dt.numerator}/{dt.denominator}"
-    if not 0 < dt < float("inf"):
-        raise InputError(f"dt is {dt}: give the length of a tick in s, such as 1/60")
-    # 1/60 as a float is not a sixtieth; the nearest simple fraction is what was meant.
-    fraction = Fraction(dt).limit_denominator(1_000_000)
-    return f"{fraction.numerator}/{fraction.denominator}"
-
-
-def _text_of_settings(settings: Mapping[str, object]) -> dict[str, str]:
-    def text(value: object) -> str:
-        return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
-
-    return {str(name): text(value) for name, value in settings.items()}
 
 
 def _make(arguments: dict[str, Any], folder: Optional[tempfile.TemporaryDirectory[str]]) -> World:
@@ -619,10 +548,10 @@ def load(
         "engine": engine,
         "seed": int(seed),
         "threads": int(threads),
-        "dt": _tick_length(dt),
+        "dt": tick_length(dt),
         "substep": substep,
         "duration": duration,
-        "settings": _text_of_settings(settings or {}),
+        "settings": text_of_settings(settings or {}),
         "plugins": [os.fspath(plugin) for plugin in plugins],
         "behaviors": dict(behaviors or {}),
         "restore": restore,

@@ -1,0 +1,84 @@
+"""What people give to a world, checked: arrays, indices, names, lengths of ticks. Errors say what was given and what is wanted."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from fractions import Fraction
+from typing import Mapping, Optional, Sequence, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Chosen = Union[npt.ArrayLike, str, Sequence[str]]
+
+
+def numbers(values: npt.ArrayLike, shape: tuple[int, ...], what: str, each: str) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be numbers: {error}") from None
+    if array.shape != shape:
+        if array.ndim == 0 and len(shape) == 1:
+            raise InputError(f"{what} is one number; give {shape[0]}, one for each {each}")
+        raise InputError(f"{what} has the shape {array.shape}; give {shape}, one number for each {each}")
+    return np.ascontiguousarray(array)
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, 1)
+    some = ", ".join(names[:12]) + (" ..." if len(names) > 12 else "")
+    return (f"did you mean '{near[0]}'? " if near else "") + f"there are: {some or 'none'}"
+
+
+def indices(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int32]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(f"{what} must be a list of whole numbers, not an array of shape {array.shape} and type {array.dtype}")
+    if array.size and (array.min() < 0 or array.max() > 2**31 - 1):
+        raise InputError(f"{what} must not be negative")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def tick_length(dt: Union[None, str, float, Fraction]) -> Optional[str]:
+    if dt is None or isinstance(dt, str):
+        return dt
+    if isinstance(dt, Fraction):
+        return f"{dt.numerator}/{dt.denominator}"
+    if not 0 < dt < float("inf"):
+        raise InputError(f"dt is {dt}: give the length of a tick in s, such as 1/60")
+    # 1/60 as a float is not a sixtieth; the nearest simple fraction is what was meant.
+    fraction = Fraction(dt).limit_denominator(1_000_000)
+    return f"{fraction.numerator}/{fraction.denominator}"
+
+
+def text_of_settings(settings: Mapping[str, object]) -> dict[str, str]:
+    def text(value: object) -> str:
+        return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+
+    return {str(name): text(value) for name, value in settings.items()}
+
+
+def choose(chosen: Chosen, names: list[str], what: str, known: dict[tuple[str, ...], npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+    """Indices, from indices or from names with *; names are looked up once, and kept in `known`."""
+    if isinstance(chosen, str):
+        chosen = (chosen,)
+    elif isinstance(chosen, np.ndarray) and chosen.dtype.kind == "U":
+        chosen = tuple(str(each) for each in chosen.ravel())
+    if not isinstance(chosen, (list, tuple)) or not any(isinstance(each, str) for each in chosen):
+        return indices(chosen, what)
+    key = (what, *(str(each) for each in chosen))
+    if key not in known:
+        found: list[int] = []
+        for each in chosen:
+            if not isinstance(each, str):
+                raise InputError(f"{what} has both names and numbers; give one of them")
+            fitting = [i for i, name in enumerate(names) if name == each or fnmatch.fnmatchcase(name, each)]
+            if not fitting:
+                raise InputError(f"{what}: there is no '{each}'; {suggestion(each, names)}")
+            found += fitting
+        known[key] = np.array(found, dtype=np.int32)
+    return known[key]
