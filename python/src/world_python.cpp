@@ -45,6 +45,7 @@ void WorldHandle::command(const double* targets, const std::int32_t* motors, std
 void WorldHandle::act(const std::string& action, const double* rows, std::size_t width, const std::int32_t* modules,
                       std::size_t count, physics::Control control) {
   const Use use(*this, "act", Use::Callback::allowed);
+  commanded_.clear();  // whoever acts may overrule his own command: nobody is warned of that
   mind::Minds& minds = run_->simulation().minds();
   const auto agent = [&](std::size_t k) -> mind::Agent& {
     const std::size_t index = modules == nullptr ? k : static_cast<std::size_t>(modules[k]);
@@ -156,6 +157,7 @@ nb::bytes WorldHandle::snapshot() {
 void WorldHandle::restore(const nb::bytes& snapshot) {
   const Use use(*this, "restore");
   refuse_undeclared();
+  commanded_.clear();
   std::string_view bytes(snapshot.c_str(), snapshot.size());
   std::string state;
   const bool controlled = bytes.starts_with(controller_mark);
