@@ -59,12 +59,7 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
     group.bodies += islands[i]->bodies().size();
     bodies_ += islands[i]->bodies().size();
   }
-  for (const ContactPoint& c : points_) {
-    const int island_a = world.bodies[at(c.a)].island, island_b = world.bodies[at(c.b)].island;
-    Group& group = groups_[at(group_of_[at(island_a)])];
-    ++group.last_point;
-    if (island_b >= 0 && island_b != island_a) ++group.between;
-  }
+  for (const ContactPoint& c : points_) ++groups_[at(group_of_[at(world.bodies[at(c.a)].island)])].last_point;
   std::size_t island = 0, point = 0;
   for (Group& group : groups_) {
     group.first_island = island, island += group.last_island, group.last_island = group.first_island;
@@ -131,57 +126,11 @@ void ContactSolver::for_islands(Islands& islands, const Group& group, ThreadPool
                [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
 }
 
-// Sweeps carry what rests on what upwards by one contact at a time, and in a crowd they would have to go on for very
-// long. Two substeps of half the length with a few sweeps each, which start from the impulses of the one before, hold
-// it better and cost less. What a crowd is follows from the state alone. Beside what is moved from outside, which
-// moves at the end of the whole substep, a group takes that as one.
-int ContactSolver::substeps_of(const World& world, const Group& group) const {
-  if (group.between < std::max(fewest_points_of_a_crowd, points_a_body_of_a_crowd * group.bodies)) return 1;
-  for (std::size_t i = group.first_point; i < group.last_point; ++i) {
-    const Body& b = world.bodies[at(points_[at(order_[i])].b)];
-    if (b.island < 0 && (b.linear != Vec3{} || b.angular != Vec3{})) return 1;
-  }
-  return substeps_of_a_crowd;
-}
-
-// What is kept as an impulse of a substep, for one of another length.
-void ContactSolver::set_step(World& world, const Islands& islands, const Group& group, double before,
-                             double step) const {
-  const double scale = step / before;
-  for (std::size_t i = group.first_point; i < group.last_point; ++i) {
-    ContactPoint& c = points_[at(order_[i])];
-    c.impulse = c.impulse * scale;
-  }
-  const System& system = world.system;
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    for (const int body : islands[at(islands_[i])]->bodies()) {
-      for (const JointId id : system.joints_of[at(body)]) {
-        const JointDesc& desc = system.joint_descs[id.index];
-        const BodyId once = system.moves(desc.b) ? desc.b : desc.a;  // both its bodies may be here
-        if (static_cast<int>(once.index) != body) continue;
-        const DriveOrder order(desc, system.motors[id.index], step);
-        for (Drive<double>& drive : world.drives[id.index]) drive.order(0, order), drive.cap *= scale;
-      }
-    }
-  }
-}
-
 void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step,
                                   ThreadPool* threads) const {
-  const Group& group = groups_[index];
-  const int count = substeps_of(world, group);
-  if (count == 1) return move_group(world, islands, group, false, step, threads);
-  const double part = step / count;
-  set_step(world, islands, group, step, part);
-  for (int i = 0; i < count; ++i) move_group(world, islands, group, true, part, threads);
-  set_step(world, islands, group, part, step);
-}
-
-void ContactSolver::move_group(World& world, Islands& islands, const Group& group, bool crowd, double step,
-                               ThreadPool* threads) const {
   static thread_local GroupRoom own_room;
   GroupRoom& room = own_room;  // this thread's, whoever works in it
-  room.crowd = crowd;
+  const Group& group = groups_[index];
   Work::add(work_.group_substeps, 1);
   place(world, islands, group, threads);
   refresh(world, group, step, threads);

@@ -77,7 +77,6 @@ struct GroupRoom {
     std::size_t swept = 0;  // contacts in the last sweep
   };
 
-  bool crowd = false;               // see ContactSolver::substeps_of
   std::vector<std::uint8_t> anew;   // by island: predicted since the last sweep
   std::vector<Active> active;       // in the order of the sweep
   std::vector<Section> sections;    // of them
@@ -138,7 +137,6 @@ class ContactSolver {
     std::size_t first_island = 0, last_island = 0;  // in islands_
     std::size_t first_point = 0, last_point = 0;    // in order_
     std::size_t bodies = 0;
-    std::size_t between = 0;  // points between two islands
     bool awake = true;
   };
 
@@ -147,10 +145,6 @@ class ContactSolver {
   bool may_sleep(const World& world, const Islands& islands, const Group& group) const;
   template <class Visit>
   void for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const;
-  int substeps_of(const World& world, const Group& group) const;
-  void set_step(World& world, const Islands& islands, const Group& group, double before, double step) const;
-  void move_group(World& world, Islands& islands, const Group& group, bool crowd, double step,
-                  ThreadPool* threads) const;
   void place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
   double reach_of(const Group& group, double step) const;
   void refresh(World& world, const Group& group, double step, ThreadPool* threads) const;

@@ -14,13 +14,8 @@ namespace {
 // Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
 // would pay for them: the work of a group is bounded, not its sweeps. Beyond it, sweeps go on
 // only where a contact is far from settled.
-// (Twice this work came to the same overlaps and the same gaps of joints: docs/decisions/0018.)
-constexpr std::size_t most_work = 8000;  // contacts times sweeps
-struct SweepLimits {
-  std::size_t fewest;      // whatever the work is
-  std::size_t most_rough;  // where a contact is far from settled
-};
-constexpr SweepLimits elsewhere{8, 24}, in_a_crowd{4, 8};
+constexpr std::size_t most_work = 16000;  // contacts times sweeps
+constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
 // Groups up to this many contacts that have not settled after so many sweeps are also solved
 // directly, for the contacts that then touch, stick and slide; again after three times as many.
 constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
@@ -181,8 +176,7 @@ void ContactSolver::drop_anchors(const Group& group, GroupRoom& room) const {
 // goes through all, for what travels farther.
 void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
   const std::size_t contacts = room.active.size();
-  const SweepLimits& limits = room.crowd ? in_a_crowd : elsewhere;
-  const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, limits.fewest, most_sweeps);
+  const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
   const double count = static_cast<double>(group.last_island - group.first_island);
   const double fine = count == 1 ? settled : settled_together / (count * count);
   bool direct = count > 1 && contacts <= most_direct;
@@ -191,7 +185,7 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
   room.stirred.assign(room.above.size(), 0);
   wake_idle(islands, group, room);
   bool all = true;
-  for (std::size_t i = 0; i < std::max(sweeps, limits.most_rough); ++i) {
+  for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
     const double enough = i < sweeps ? fine : unsettled;
     room.stirring.assign(room.above.size(), 0);
     for (std::size_t phase = 0; phase + 1 < room.phases.size(); ++phase) {

@@ -272,13 +272,24 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
   find_pairs(view, alarmed, horizon);
   foresee_hits(view, step);
-  old_.clear(), kept_.clear();
-  for (std::size_t i = 0; i < contacts.size(); ++i)
-    (i >= calm_count_ || stale(contacts[i].a, contacts[i].b) ? old_ : kept_).push_back(contacts[i]);
+  // A contact is large: those that stay are copied once, to where they belong.
+  kept_.swap(contacts);
+  const auto stays = [&](std::size_t i) { return i < calm_count_ && !stale(kept_[i].a, kept_[i].b); };
+  old_.clear();
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    if (!stays(i)) old_.push_back(kept_[i]);
   const OldContacts old = in_runs(old_);
   collide_pairs(view, pairs_, horizon, threads, old, fresh_);
-  contacts.resize(kept_.size() + fresh_.size());
-  std::merge(kept_.begin(), kept_.end(), fresh_.begin(), fresh_.end(), contacts.begin(), before);
+  contacts.clear();
+  auto fresh = fresh_.begin();
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (!stays(i)) continue;
+    const auto first = fresh;
+    while (fresh != fresh_.end() && before(*fresh, kept_[i])) ++fresh;
+    contacts.insert(contacts.end(), first, fresh);
+    contacts.push_back(kept_[i]);
+  }
+  contacts.insert(contacts.end(), fresh, fresh_.end());
   calm_count_ = contacts.size();
   add_hasty(view, step, threads, old, contacts);
 }
@@ -393,7 +404,7 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     return in_order ? contacts : found_[chunk];
   };
   const auto for_chunks = [&](const auto& visit) {
-    parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
+    parallel_for(in_order ? nullptr : threads, chunks, 1, [&](std::size_t chunk) {
       GjkCount count;
       Manifold room;
       const auto collision_of = [&](std::size_t i) {
