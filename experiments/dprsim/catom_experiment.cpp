@@ -76,15 +76,6 @@ double CatomExperiment::number(const sim::Setup& setup, const std::string& param
 
 void CatomExperiment::add_motion_parameters(std::vector<model::ParameterDesc>& parameters,
                                             const std::string& connected) {
-  parameters.push_back(
-      {"motion",
-       "usual",
-       {},
-       {},
-       {"usual", "none", "roll", "slide", "pivot"},
-       "how catoms move: roll (square, hex, bcc, fcc), slide or pivot (square, cubic); usual: slide on "
-       "square and cubic, else roll",
-       0});
   parameters.push_back({"motion_ticks", "1", 1, 1e6, {}, "of the shortest motion", 0, true});
   parameters.push_back(
       {"connected", connected, {}, {}, {"true", "false"}, "motions that would cut the ensemble in two are refused", 0});
@@ -182,14 +173,10 @@ sim::CloudLook CatomExperiment::cloud_look() const {
 void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
   const lattice::Ensemble& ensemble = world_->ensemble();
   // Those on their way leave the cells beside them open; that is no change of cells.
-  const std::uint64_t version = ensemble.version() + world_->motion().moves;
-  const auto stays = [&](std::uint32_t catom) {
-    const auto& moving = world_->under_way();
-    const auto found = std::lower_bound(moving.begin(), moving.end(), catom,
-                                        [](const lattice::UnderWay& one, std::uint32_t c) { return one.catom < c; });
-    return found == moving.end() || found->catom != catom;
-  };
-  if (places_.empty() || places_version_ != version) {
+  std::vector<std::uint32_t> moving;
+  for (const lattice::UnderWay& one : world_->under_way()) moving.push_back(one.catom);
+  const auto stays = [&](std::uint32_t catom) { return !std::binary_search(moving.begin(), moving.end(), catom); };
+  if (places_.empty() || places_version_ != ensemble.version() || places_moving_ != moving) {
     places_.assign(ensemble.count(), {});
     const lattice::Lattice& lattice = ensemble.lattice();
     for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
@@ -202,12 +189,13 @@ void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
       places_[i] = {
           {to_float(p.x), to_float(p.y), to_float(p.z)}, {}, covered ? sim::CloudItem::covered : sim::CloudItem::open};
     }
-    places_version_ = version;
+    places_version_ = ensemble.version();
+    places_moving_ = std::move(moving);
   }
   items = places_;
-  for (const lattice::UnderWay& moving : world_->under_way()) {
-    const Vec3 p = world_->position(moving);
-    items[moving.catom].position = {to_float(p.x), to_float(p.y), to_float(p.z)};
+  for (const lattice::UnderWay& one : world_->under_way()) {
+    const Vec3 p = world_->position(one);
+    items[one.catom].position = {to_float(p.x), to_float(p.y), to_float(p.z)};
   }
   for (std::uint32_t i = 0; i < items.size(); ++i)
     if (items[i].shown != sim::CloudItem::gone) items[i].color = color(i);

@@ -24,7 +24,8 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
 
  protected:
   static double number(const sim::Setup& setup, const std::string& parameter);
-  // Where catoms move: which motions there are, how long they take, and whether they may cut the ensemble.
+  // Where catoms move: how long motions take, and whether they may cut the ensemble. One that also offers `motion`,
+  // the kind of motion, adds it itself, with the kinds that its programs can use.
   static void add_motion_parameters(std::vector<model::ParameterDesc>& parameters, const std::string& connected);
   static Result<lattice::MotionOptions> motion_options(const sim::Setup& setup);
   // By the parameters `lattice`, `pitch`, `capacity` and those of motion; no catoms yet.
@@ -32,6 +33,8 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   // "30x20x10", or a file, which becomes one of the run's sources, so that a change of it is noticed. `state`: bytes of
   // a catom's program.
   Result<void> add_cells(sim::Setup& setup, const std::string& text, std::size_t state);
+  // The same from a file only.
+  Result<std::vector<lattice::Cell>> cells_of_file(sim::Setup& setup, const std::string& file, std::size_t state) const;
   // By the parameters `side` and `filled`: a box of which a random part is occupied. The first catom is in its middle.
   Result<void> add_box_with_holes(const sim::Setup& setup, std::size_t state);
   static model::WorldModel empty_world(const std::string& name, double seconds);
@@ -44,11 +47,10 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   std::unique_ptr<lattice::CatomWorld> world_;
 
  private:
-  Result<std::vector<lattice::Cell>> cells_of_file(sim::Setup& setup, const std::string& file, std::size_t state) const;
-
-  // Places and who is covered, as long as no catom moves.
+  // Places and who is covered, as long as the cells are the same, and the same catoms are on their way.
   mutable std::vector<sim::CloudItem> places_;
   mutable std::uint64_t places_version_ = 0;
+  mutable std::vector<std::uint32_t> places_moving_;
 };
 
 }  // namespace volvox::experiments::dprsim

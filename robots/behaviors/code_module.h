@@ -4,11 +4,12 @@
 // everybody in reach hears it; what came by radio came from no port (lattice::far_port), so that it is passed on by
 // radio, too.
 //
-// Parameters: wired (true: use the docks), radio (a name; empty: none), first (a module's name), and the fields of the
-// code module's state, such as source="true": for all modules, or only for `first`.
+// Parameters: wired (true: use the docks), radio (a name; empty: none), and, if the code module has inputs
+// (visit_inputs), these, such as source="true", and first (a module's name): they are for all modules, or only for it.
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "volvox/lattice/code_module.h"
@@ -22,16 +23,19 @@ class CodeModuleBehavior final : public mind::Behavior, private lattice::CatomHo
   void start(mind::Agent& agent) override {
     wired_ = agent.parameter("wired", true);
     radio_ = agent.parameter("radio", "");
-    const std::string first = agent.parameter("first", "");
-    Program given = agent.model<Program>();
-    FromParameters fields{agent};
-    volvox_visit_fields(fields, given);  // by all, so that the parameters are known
-    if (first.empty() || first == agent.name()) agent.model<Program>() = given;
+    read_inputs(agent);
+    if (needs_ports && !radio_.empty())
+      throw mind::AgentError(
+          fmt::format("its code module {} must know at which port a message came, and by radio it "
+                      "comes at none: leave out the parameter 'radio'",
+                      modules_.type().name));
     if (connectors_of(agent) >= lattice::far_port)
       throw mind::AgentError(fmt::format("it has {} docks; a code module has less than {} ports", agent.docks().size(),
                                          lattice::far_port));
     for (const auto& link : modules_.links())
       if (link.mailbox != 0) agent.open(link.mailbox);
+    RandomStream own = agent.random();  // a copy: the program's numbers stay the same
+    key_ = own.bits();
     call(agent, modules_.start);
   }
 
@@ -68,19 +72,41 @@ class CodeModuleBehavior final : public mind::Behavior, private lattice::CatomHo
     called_ = false;
   }
 
-  VOLVOX_STATE(wired_, radio_, called_, ticks_)
+  VOLVOX_STATE(wired_, radio_, called_, ticks_, key_)
 
  private:
-  // Sets the numbers and flags of a state that the world gives.
+  static constexpr bool needs_ports = requires { requires Program::needs_ports; };
+
+  // Sets the inputs that the world gives.
   struct FromParameters {
     mind::Agent& agent;
     template <class T>
     void operator()(const char* name, T& field) {
       if constexpr (std::is_same_v<T, bool>) field = agent.parameter(name, field);
-      else if constexpr (std::is_integral_v<T> && sizeof(T) < 4) field = narrow<T>(agent.parameter(name, int{field}));
-      else if constexpr (std::is_floating_point_v<T>) field = static_cast<T>(agent.parameter(name, double{field}));
+      else field = whole(name, field);
+    }
+    template <class T>
+    T whole(const char* name, T fallback) const {
+      static_assert(std::is_integral_v<T> && sizeof(T) <= 4, "inputs are flags and whole numbers");
+      const std::int64_t number = agent.parameter(name, std::int64_t{fallback});
+      constexpr std::int64_t low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+      if (number < low || number > high)
+        throw mind::AgentError(
+            fmt::format("its parameter '{}' is {}: give a whole number from {} to {}", name, number, low, high));
+      return static_cast<T>(number);
     }
   };
+  void read_inputs(mind::Agent& agent) {
+    if constexpr (requires(Program p, FromParameters f) { p.visit_inputs(f); }) {
+      const std::string first = agent.parameter("first", "");
+      Program given = agent.model<Program>();
+      FromParameters inputs{agent};
+      given.visit_inputs(inputs);  // by all, so that the parameters are known
+      if (first.empty() || first == agent.name()) agent.model<Program>() = given;
+    } else {
+      (void)agent.model<Program>();
+    }
+  }
 
   template <class Work>
   void with_catom(mind::Agent& agent, const Work& work) {
@@ -115,12 +141,15 @@ class CodeModuleBehavior final : public mind::Behavior, private lattice::CatomHo
     agent_->send(at_dock ? agent_->docks()[port].name : radio_, bytes, {.mailbox = mailbox});
   }
   RandomStream& chance() override { return agent_->random(); }
+  // Two modules may have the same, but once in 2^64.
+  std::uint64_t key() const override { return RandomStream(key_, static_cast<std::uint64_t>(ticks_), "key").bits(); }
 
   lattice::ProgramArray<Program> modules_{Program{}};  // how to call it; the state is the agent's model
   mind::Agent* agent_ = nullptr;                       // during a call
   bool wired_ = true, called_ = false;
   std::string radio_;
   std::int64_t ticks_ = 0;  // that have begun
+  std::uint64_t key_ = 0;   // of the module, by the run's seed
 };
 
 }  // namespace volvox::robots

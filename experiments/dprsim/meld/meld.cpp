@@ -24,7 +24,7 @@ constexpr std::size_t most_listed = 100'000;  // catoms whose facts are written
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Meld::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{
+  std::vector<model::ParameterDesc> all = {
       {"program", "tree", {}, {}, {}, "a file in Meld, or one of gradient, leader, line (on a hex lattice), tree", 0},
       {"lattice", "cubic", {}, {}, {"square", "hex", "cubic", "bcc", "fcc"}, "the lattice of the catoms", 0},
       {"cells",
@@ -46,7 +46,16 @@ Result<std::vector<model::ParameterDesc>> Meld::parameters(const std::filesystem
        true},
       {"taps", "", {}, {}, {}, "who is tapped when: seconds:catom, as in 0.5:0,2:13", 0},
       {"steps", "1000000", 1000, 1e12, {}, "of a catom in a tick; more is an endless program", 0, true},
-      {"links", "neighbors", {}, {}, {"neighbors", "all"}, "who can be sent facts: neighbours, or all catoms", 0}};
+      {"links", "neighbors", {}, {}, {"neighbors", "all"}, "who can be sent facts: neighbours, or all catoms", 0},
+      {"motion",
+       "usual",
+       {},
+       {},
+       {"usual", "roll"},
+       "of programs that roll: roll lets them do so on square lattices, too; on hex they always can",
+       0}};
+  add_motion_parameters(all, "false");
+  return all;
 }
 
 Result<void> Meld::read_taps(const std::string& text) {

@@ -9,7 +9,6 @@
 #include "volvox/base/csv.h"
 #include "volvox/base/random.h"
 #include "volvox/base/text.h"
-#include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/scenes.h"
 #include "volvox/report/chart.h"
 
@@ -93,13 +92,11 @@ Result<std::vector<model::ParameterDesc>> Shape::parameters(const std::filesyste
        {},
        {},
        "disc, rectangle, wrench, or a file with its cells, one piece without holes: a list (.csv), an image or a "
-       "closed "
-       "mesh; the first cell of its lowest row is the seed",
+       "closed mesh; the first cell of its lowest row is the seed",
        0},
       {"catoms", "300", 4, 100000, {}, "about so many cells has a shape that is named; files have their own", 0, true},
       {"extra", "0", 0, 1000, {}, "catoms in percent of the shape's cells, more than it needs", 0}};
   add_motion_parameters(all, "true");
-  std::erase_if(all, [](const model::ParameterDesc& p) { return p.name == "motion"; });  // they roll
   return all;
 }
 
@@ -111,9 +108,7 @@ Result<lattice::TargetShape> Shape::read_shape(sim::Setup& setup) const {
       return Error(fmt::format("there is no shape '{}'", name), "use disc, rectangle, wrench, or name a file of cells");
     return lattice::TargetShape(cells_of_shape(name, truncated<std::size_t>(number(setup, "catoms"))));
   }
-  const auto bytes = setup.library.read(name);
-  if (!bytes.ok()) return bytes.error();
-  auto cells = lattice::cells_of(*bytes, name, hex);
+  auto cells = cells_of_file(setup, name, sizeof(SelfAssembly) + sizeof(Cell));
   if (!cells.ok()) return cells.error();
   const auto lower = [](const Cell& a, const Cell& b) { return std::pair(a.y, a.x) < std::pair(b.y, b.x); };
   const Cell seed = *std::min_element(cells->begin(), cells->end(), lower);
@@ -134,6 +129,9 @@ Result<model::WorldModel> Shape::init(sim::Setup& setup) {
   shape_ = std::move(*shape);
   const double more = 1 + number(setup, "extra") / 100;
   const auto count = std::max<std::size_t>(2, truncated<std::size_t>(real(shape_.cells().size()) * more));
+  // Beside its program a catom has a cell in the list, and at most one in the shape; a heap is a triangle, half a box.
+  const std::size_t state = sizeof(SelfAssembly) + 2 * sizeof(Cell);
+  if (const auto fits = lattice::check_memory(count, 2 * real(count), state); !fits.ok()) return fits.error();
   std::vector<Cell> cells = random_heap(count - 1, setup.seed);
   cells.insert(cells.begin(), Cell{});
   if (const auto done = world_->load(SelfAssembly{.shape = &shape_}); !done.ok()) return done.error();

@@ -60,6 +60,55 @@ TEST(DprsimShape, AHeapBecomesTheShapeWithAnySeed) {
   }
 }
 
+// As large as in the README, and with rolls that are seen on their way.
+TEST(DprsimShape, ALargeHeapBecomesTheShapeAlsoWithSlowMotions) {
+  const auto becomes = [](const char* shape, const char* catoms, const char* ticks, double seconds,
+                          std::uint64_t seed) {
+    const auto report =
+        run("dprsim/shape", {{"shape", shape}, {"catoms", catoms}, {"motion_ticks", ticks}}, seconds, seed, "none");
+    EXPECT_EQ(metric(report, "filled"), 1) << shape << " of " << catoms << ", seed " << seed;
+    EXPECT_EQ(metric(report, "pieces"), 1) << shape << " of " << catoms << ", seed " << seed;
+  };
+  std::uint64_t seed = 581;
+  for (const char* shape : {"disc", "rectangle", "wrench"}) {
+    becomes(shape, "300", "1", 150, seed);
+    becomes(shape, "60", "3", 120, seed);
+    becomes(shape, "60", "3", 120, seed + 3);
+    ++seed;
+  }
+  becomes("wrench", "300", "3", 300, 587);
+}
+
+// Whatever was drawn before, what is restored in place is drawn as it was.
+TEST(DprsimShape, WhatIsRestoredInPlaceIsDrawnAnew) {
+  for (const char* ticks : {"1", "3"}) {
+    sim::RunOptions options;
+    options.experiment = "dprsim/shape";
+    options.engine = "none";
+    options.settings = {{"catoms", "30"}, {"motion_ticks", ticks}};
+    const auto run = prepared(options);
+    std::vector<std::string> snapshots;
+    std::vector<std::vector<sim::CloudItem>> items;
+    for (int tick = 0; tick < 40; ++tick) {
+      ASSERT_TRUE(run->step().ok());
+      const auto saved = run->snapshot();
+      ASSERT_TRUE(saved.ok());
+      snapshots.push_back(*saved);
+      items.push_back(items_of(*run));
+    }
+    for (std::size_t before = 0; before < items.size(); ++before) {
+      for (std::size_t after = 0; after < items.size(); ++after) {
+        ASSERT_TRUE(run->restore(snapshots[before]).ok());
+        (void)items_of(*run);
+        ASSERT_TRUE(run->restore(snapshots[after]).ok());
+        const auto drawn = items_of(*run);
+        for (std::size_t i = 0; i < drawn.size(); ++i)
+          ASSERT_EQ(drawn[i].position, items[after][i].position) << "catom " << i << ", " << before << " to " << after;
+      }
+    }
+  }
+}
+
 TEST(DprsimShape, IsTheSameAtAnyNumberOfThreadsAndGoesOnFromASnapshot) {
   const TemporaryFolder folder;
   sim::RunOptions options;
@@ -244,6 +293,29 @@ TEST(DprsimFlood, TakesItsCellsFromAFile) {
   ASSERT_EQ(row.files.size(), 1u);  // so that a change is noticed
   EXPECT_EQ(std::filesystem::path(row.files.begin()->first).filename(), "row.csv");
   EXPECT_THROW((void)run("dprsim/flood", {{"cells", (folder / "twice.csv").string()}}, 1, 1, "none"), std::exception);
+}
+
+TEST(DprsimMeld, RollsOnSquareLatticesIfAsked) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "roll.meld") << "type linear go(node). type linear done(node).\n"
+                                         "node2int(A) < 1 -o go(A)@+20ms.\n"
+                                         "go(A) -o !roll(A, 1, 0).\n"
+                                         "moved(A) -o done(A), !setColor2(A, 1).\n";
+  std::map<std::string, std::string> settings = {
+      {"program", (folder / "roll.meld").string()}, {"lattice", "square"}, {"cells", "2x1"}};
+  try {
+    (void)run("dprsim/meld", settings, 1, 1, "none");
+    ADD_FAILURE() << "catoms on a square lattice usually slide";
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find("--set motion=roll"), std::string::npos) << error.what();
+  }
+  settings["motion"] = "roll";
+  settings["motion_ticks"] = "5";
+  const auto report = run("dprsim/meld", settings, 1, 1, "none");
+  EXPECT_EQ(metric(report, "moves"), 1);
+  EXPECT_EQ(metric(report, "colored"), 1);
+  settings["lattice"] = "cubic";
+  EXPECT_THROW((void)run("dprsim/meld", settings, 1, 1, "none"), std::exception);
 }
 
 TEST(DprsimMeld, FindsASpanningTreeInTwoFactsALink) {

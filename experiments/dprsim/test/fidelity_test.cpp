@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 
+#include "code_module.h"
 #include "study.h"
 #include "volvox/base/test/temporary_folder.h"
 #include "volvox/lattice/catom_world.h"
@@ -120,6 +122,84 @@ TEST(Fidelity, RunsAsTheMindOfModulesThatDynamicsMoves) {
   ASSERT_EQ(gradient.size(), 5u);
   for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(gradient[i].distance, i);
   EXPECT_EQ(stepped(folder, sdf, 0.5, "native", 3)->simulation().hash(), run->simulation().hash());
+}
+
+std::string refusal(const TemporaryFolder& folder, const std::string& behavior, const std::string& parameters) {
+  try {
+    (void)stepped(folder, world_of(behavior, parameters), 0.1);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Fidelity, AWorldGivesOnlyInputsAndNoRadioToThoseWhoNeedPorts) {
+  const TemporaryFolder folder;
+  const std::string root = parameter("root", "true") + parameter("first", "c0");
+  EXPECT_EQ(refusal(folder, "code_tree", root), "");
+  const std::string by_radio = refusal(folder, "code_tree", root + parameter("radio", "radio"));
+  EXPECT_NE(by_radio.find("leave out the parameter 'radio'"), std::string::npos) << by_radio;
+  EXPECT_NE(by_radio.find("world.sdf:6"), std::string::npos) << by_radio;
+  for (const char* name : {"awaited", "reached", "complete", "parent", "size"}) {
+    const std::string internal = refusal(folder, "code_tree", parameter(name, "1"));
+    EXPECT_NE(internal.find("has no parameter '" + std::string(name) + "'"), std::string::npos) << internal;
+  }
+  EXPECT_NE(refusal(folder, "code_flood", parameter("sourc", "1")).find("did you mean 'source'?"), std::string::npos);
+  EXPECT_NE(refusal(folder, "code_leader", parameter("first", "c0")).find("has no parameter 'first'"),
+            std::string::npos);
+}
+
+// Notes the keys by which chance decides between modules.
+struct Keys {
+  std::uint8_t level = 7;
+  std::uint64_t at_start = 0, first = 0, second = 0;
+  void start(lattice::Catom& catom) { at_start = catom.key(); }
+  void new_tick(lattice::Catom& catom) {
+    EXPECT_EQ(catom.key(), catom.key());
+    if (catom.tick() == 0) first = catom.key();
+    if (catom.tick() == 1) second = catom.key();
+  }
+  template <class Visitor>
+  void visit_inputs(Visitor& visit) {
+    visit("level", level);
+  }
+};
+VOLVOX_TYPE(Keys, level, at_start, first, second)
+
+Result<std::vector<Keys>> keys_of(const TemporaryFolder& folder, std::uint64_t seed, const std::string& level) {
+  std::ofstream(folder / "keys.sdf") << world_of("keys", parameter("level", level));
+  sim::Library with_keys = library();
+  with_keys.minds.behaviors.add(
+      "keys", [] { return std::make_unique<robots::CodeModuleBehavior<Keys>>(); }, "");
+  sim::RunOptions options;
+  options.experiment = (folder / "keys.sdf").string();
+  options.engine = "none";
+  options.seed = seed;
+  Log silent([](LogLevel, std::string_view) {});
+  auto run = sim::Run::prepare(options, with_keys, silent);
+  if (!run.ok()) return run.error();
+  for (int tick = 0; tick < 3; ++tick) EXPECT_TRUE((*run)->step().ok());
+  return states<Keys>(**run);
+}
+
+TEST(Fidelity, KeysAreBySeedModuleAndTick) {
+  const TemporaryFolder folder;
+  std::set<std::uint64_t> all;
+  for (const std::uint64_t seed : {1u, 2u}) {
+    const auto keys = keys_of(folder, seed, "9"), again = keys_of(folder, seed, "9");
+    ASSERT_TRUE(keys.ok() && again.ok()) << keys.error().text();
+    ASSERT_EQ(keys->size(), std::size_t{columns * rows});
+    for (std::size_t i = 0; i < keys->size(); ++i) {
+      const Keys& own = (*keys)[i];
+      EXPECT_EQ(own.level, 9);
+      for (const std::uint64_t key : {own.at_start, own.first, own.second}) EXPECT_TRUE(all.insert(key).second) << i;
+      EXPECT_EQ((*again)[i].second, own.second);
+    }
+  }
+  const auto bad = keys_of(folder, 1, "1000");
+  ASSERT_FALSE(bad.ok());
+  EXPECT_NE(bad.error().text().find("'level' is 1000: give a whole number from 0 to 255"), std::string::npos)
+      << bad.error().text();
 }
 
 TEST(Fidelity, GoesOnFromASnapshot) {

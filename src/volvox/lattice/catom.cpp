@@ -52,7 +52,7 @@ std::int64_t Catom::tick() const {
 
 std::uint64_t Catom::key() const {
   count_step();
-  if (host_ != nullptr) return catom_key(0x51ED270B9F652C3Dull * static_cast<std::uint64_t>(host_->ticks() + 1), id_);
+  if (host_ != nullptr) return host_->key();
   return catom_key(world_->sending_ ? world_->key_ : world_->start_key_, id_);
 }
 
@@ -103,7 +103,7 @@ bool Catom::roll(int pivot, Turn turn) {
   if (!lattice.flat() || world.motions_.model() != MotionModel::roll)
     throw CatomError(
         fmt::format("it wants to roll on a {} lattice with motion={}; catoms roll on hex (--lattice hex), and "
-                    "on square with motion=roll",
+                    "on square with motion=roll (--set motion=roll)",
                     name(lattice.kind()), name(world.motions_.model())));
   if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
     throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));

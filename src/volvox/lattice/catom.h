@@ -51,6 +51,7 @@ class CatomHost {
   virtual bool is_connected(int port) const = 0;
   virtual void transmit(int port, Mailbox mailbox, std::span<const std::byte> content) = 0;
   virtual RandomStream& chance() = 0;
+  virtual std::uint64_t key() const = 0;  // Catom::key: by the seed, the module and the tick
 
  protected:
   ~CatomHost() = default;

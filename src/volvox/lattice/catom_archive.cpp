@@ -47,6 +47,11 @@ void CatomWorld::archive(Archive& ar) {
   if (!ar.hashing()) archive_options(ar);
   ar("seed", options_.seed);
   ar("tick", tick_);
+  // Numbers of ticks are added to it.
+  if (ar.loading() && (tick_ < 0 || tick_ > std::int64_t{1} << 62)) {
+    ar.fail("the snapshot has a damaged tick");
+    tick_ = 0;
+  }
   ar("started", started_);
   ar("traffic", traffic_);
   ar("motion", motion_);
@@ -82,6 +87,9 @@ void CatomWorld::archive_options(Archive& ar) {
   same("capacity", options_.capacity);
   same("most_waiting", options_.most_waiting);
   same("pitch", ensemble_.lattice().pitch());
+  same("motion", std::string(name(motions_.model())));
+  same("motion_ticks", options_.motion.ticks);
+  same("keep_connected", options_.motion.keep_connected);
 }
 
 std::uint64_t CatomWorld::hash() {

@@ -58,7 +58,7 @@ Vec3 CatomWorld::position(const UnderWay& catom) const {
   return ensemble_.lattice().position(ensemble_.cell(catom.catom)) + motions_.path(catom.motion, part);
 }
 
-// Nothing where nobody has moved, or nobody can be under way, and there are no options to compare.
+// Nothing where nobody has moved, or nobody can be under way.
 void CatomWorld::archive_motion(Archive& ar) {
   if (ar.loading()) referee_.forget(), under_way_.clear();
   std::int64_t longest = 1;
@@ -66,13 +66,6 @@ void CatomWorld::archive_motion(Archive& ar) {
   const bool nobody_moved = motion_.moves + motion_.blocked + motion_.lost == 0;
   if (options_.motion.usual() && (longest == 1 || nobody_moved)) return;
   ar.section("lattice", "motion");
-  const auto same = [&](const char* name, std::uint32_t own) {
-    std::uint32_t saved = own;
-    ar(name, saved);
-    if (ar.ok() && saved != own) ar.fail("the snapshot has another model or duration of motion");
-  };
-  same("model", narrow<std::uint32_t>(number_of(motions_.model()))), same("ticks", options_.motion.ticks);
-  same("keep_connected", options_.motion.keep_connected ? 1 : 0);
   ar("cuts_refused", cuts_refused_);
   ar("under_way", under_way_);
   if (!ar.loading()) return;
@@ -80,7 +73,7 @@ void CatomWorld::archive_motion(Archive& ar) {
   for (const UnderWay& moving : under_way_) {
     const bool sound = ensemble_.has(moving.catom) && moving.catom >= least && moving.motion < motions_.size() &&
                        moving.begun < tick_ && moving.begun >= tick_ - longest && moving.ends >= tick_ &&
-                       moving.ends - moving.begun + 1 == duration(moving.motion);
+                       moving.ends - tick_ == duration(moving.motion) - 1 - (tick_ - moving.begun);
     if (!sound) ar.fail("the snapshot has a damaged motion");
     if (!ar.ok()) break;
     least = moving.catom + 1;

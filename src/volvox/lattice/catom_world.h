@@ -105,8 +105,8 @@ class CatomWorld {
   std::uint64_t hash();
   std::size_t memory_bytes() const;
 
-  // Save and load: into a world of the same lattice, pitch, capacity, most_waiting and code modules; another is
-  // refused. The seed comes with the snapshot.
+  // Save and load: into a world of the same lattice, pitch, capacity, most_waiting, motions and code modules; another
+  // is refused. The seed comes with the snapshot.
   void archive(Archive& ar);
 
  private:

@@ -14,6 +14,12 @@
 //   };
 //   VOLVOX_TYPE(Flood, source, hops)
 //
+// One that also runs as the mind of a physical module (robots/behaviors/code_module.h) names those fields of its state
+// that a world may give, and says if it must know at which port a message came, which by radio it does not:
+//
+//     template <class Visitor> void visit_inputs(Visitor& visit) { visit("source", source); }
+//     static constexpr bool needs_ports = true;
+//
 // All of these functions may be left out. A code module without new_tick acts on messages only: in a tick without
 // messages for it, it is not called at all, and end_tick neither. One with new_tick and `bool rests() const` does so
 // whenever a tick begins and rests() is true. Catoms are processed in parallel: code modules must not share data that

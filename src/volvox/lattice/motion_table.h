@@ -1,14 +1,12 @@
 // The motions that catoms can make on a lattice: where they lead, what must be free on the way, what holds the catom,
 // and how long they take. A table is made once for a lattice and a model of motion, and does not change.
 //
-//   roll   round catoms (square, hex, bcc, fcc) roll about a neighbour, which holds them, to another place beside it.
-//   On
-//          hex that is a sixth of a turn; on fcc they go between its twelve connectors, by 60 or by 90 degrees; on bcc
-//          by 70.5; on square by 90, or along two neighbours of a row, over the valley between them.
-//   slide  cubes and squares (Fitch, Butler and Rus, 2003) slide along two neighbours, or around the corner of one.
-//   pivot  cubes and squares (Sung, Bern, Romanishin and Rus, 2015) turn about an edge of a neighbour, by a quarter
-//   onto
-//          the next of its row, or by a half to its other side if there is none.
+// - roll: round catoms (square, hex, bcc, fcc) roll about a neighbour, which holds them, to another place beside it. On
+//   hex that is a sixth of a turn; on fcc they go between its twelve connectors, by 60 or by 90 degrees; on bcc by
+//   70.5; on square by 90, or along two neighbours of a row, over the valley between them.
+// - slide: cubes and squares (Fitch, Butler and Rus, 2003) slide along two neighbours, or around the corner of one.
+// - pivot: cubes and squares (Sung, Bern, Romanishin and Rus, 2015) turn about an edge of a neighbour, by a quarter
+//   onto the next of its row, or by a half to its other side if there is none.
 //
 // What must be free is what the catom sweeps, found from its shape: round catoms stay a pitch away from the centres of
 // all others, cubes sweep with their edges. Directions and parts of turns are those of the lattice: the catom itself

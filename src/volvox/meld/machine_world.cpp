@@ -174,13 +174,10 @@ void Machine::act(const Predicate& p, const Word* fact) {
   } else if (p.role == Role::roll) {
     const bool is_port = fact[0] < narrow<Word>(catom_->ports());
     const int pivot = is_port ? modules_->port_of_[fact[0]] : lattice::no_port;
-    {
-      const std::lock_guard lock(modules_->mutex_);
-      modules_->rolling_.push_back({id_, catom_->cell()});
-    }
-    catom_->wake_next();
-    if (catom_->has_neighbor(pivot))
-      catom_->roll(pivot, fact[1] == 0 ? lattice::Turn::counter_clockwise : lattice::Turn::clockwise);
+    const bool begins = catom_->has_neighbor(pivot) &&
+                        catom_->roll(pivot, fact[1] == 0 ? lattice::Turn::counter_clockwise : lattice::Turn::clockwise);
+    const std::lock_guard lock(modules_->mutex_);
+    modules_->rolling_.push_back({id_, catom_->cell(), begins});
   }
 }
 

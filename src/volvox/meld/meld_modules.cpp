@@ -140,18 +140,37 @@ void MeldModules::begin_tick(lattice::CatomWorld& world) {
   tapped_ = std::move(taps_);
   taps_.clear();
   std::sort(tapped_.begin(), tapped_.end());
-  rolled_ = std::move(rolling_);
-  rolling_.clear();
-  std::sort(rolled_.begin(), rolled_.end(), [](const Rolled& a, const Rolled& b) { return a.catom < b.catom; });
+  end_rolls(world);
   seed_ = world.options().seed;
   // The facts of which one follows from the other are all different, if one has a source.
   most_depth_ = narrow<std::uint32_t>(std::min<std::int64_t>(seen_ + 1, deepest_support));
 }
 
+// A catom is told of a roll once it has arrived, or stays where it was. Those of one catom are in the order in which it
+// wished them: of several the one that was on its way comes first.
+void MeldModules::end_rolls(lattice::CatomWorld& world) {
+  rolled_ = std::move(rolling_);
+  rolling_.clear();
+  std::stable_sort(rolled_.begin(), rolled_.end(), [](const Rolled& a, const Rolled& b) { return a.catom < b.catom; });
+  const auto is_under_way = [&](const Rolled& r) {
+    const auto& all = world.under_way();
+    const auto it = std::lower_bound(all.begin(), all.end(), r.catom,
+                                     [](const lattice::UnderWay& one, std::uint32_t c) { return one.catom < c; });
+    return r.begins && it != all.end() && it->catom == r.catom;
+  };
+  std::erase_if(rolled_, [&](const Rolled& r) {
+    if (!is_under_way(r)) return false;
+    rolling_.push_back(r);
+    return true;
+  });
+  for (const Rolled& r : rolled_) world.wake(r.catom);
+}
+
 void MeldModules::report_rolls(lattice::Catom& catom, std::uint32_t id, Machine& machine) {
-  const auto it = std::lower_bound(rolled_.begin(), rolled_.end(), id,
-                                   [](const Rolled& r, std::uint32_t c) { return r.catom < c; });
-  if (it != rolled_.end() && it->catom == id) machine.tell(it->from == catom.cell() ? Role::blocked : Role::moved);
+  auto it = std::lower_bound(rolled_.begin(), rolled_.end(), id,
+                             [](const Rolled& r, std::uint32_t c) { return r.catom < c; });
+  for (; it != rolled_.end() && it->catom == id; ++it)
+    machine.tell(it->begins && it->from != catom.cell() ? Role::moved : Role::blocked);
 }
 
 void MeldModules::woken_catom(void*, lattice::Catom& catom) {
@@ -269,13 +288,13 @@ void MeldModules::archive(Archive& ar) {
   ar("lost", lost);
   lost_ = lost;
   if (!ar.loading())
-    std::sort(rolling_.begin(), rolling_.end(), [](const auto& a, const auto& b) { return a.catom < b.catom; });
+    std::stable_sort(rolling_.begin(), rolling_.end(), [](const auto& a, const auto& b) { return a.catom < b.catom; });
   std::uint64_t rolls = rolling_.size();
   ar("rolls", rolls);
   if (ar.loading()) rolling_.clear();
   for (std::uint64_t i = 0; i < rolls && ar.ok(); ++i) {
     Rolled r = ar.loading() ? Rolled{} : rolling_[i];
-    ar("catom", r.catom), ar("x", r.from.x), ar("y", r.from.y), ar("z", r.from.z);
+    ar("catom", r.catom), ar("x", r.from.x), ar("y", r.from.y), ar("z", r.from.z), ar("begins", r.begins);
     if (ar.loading()) rolling_.push_back(r);
   }
   ar("taps", taps_);

@@ -52,18 +52,20 @@ class MeldModules final : public lattice::CodeModules {
   void archive(Archive& ar) override;
   std::size_t memory_bytes() const override;
   void begin_tick(lattice::CatomWorld& world) override;
-  bool waits() const override { return !calendar_.empty(); }
+  bool waits() const override { return !calendar_.empty() || !rolling_.empty(); }
 
  private:
   friend class Machine;
   struct Rolled {
     std::uint32_t catom = 0;
     lattice::Cell from;
+    bool begins = false;  // false: there was nobody to roll about, or it was still on the way
   };
   void wake_at(std::int64_t tick, std::uint32_t catom);
   static void woken_catom(void* state, lattice::Catom& catom);
   static bool heard(void* state, lattice::Catom& catom, int port, std::span<const std::byte> content);
   static void end_of_tick(void* state, lattice::Catom& catom);
+  void end_rolls(lattice::CatomWorld& world);
   void report_rolls(lattice::Catom& catom, std::uint32_t id, class Machine& machine);
   void archive_catom(Archive& ar, CatomFacts& catom);
   bool interfaces_are_sound(const Facts& facts) const;
@@ -83,7 +85,7 @@ class MeldModules final : public lattice::CodeModules {
   std::vector<CatomFacts> states_;
   std::map<std::int64_t, std::vector<std::uint32_t>> calendar_;  // who is to be woken, by tick
   std::vector<std::uint32_t> taps_, tapped_;                     // catoms: for the next tick, and in this one
-  std::vector<Rolled> rolled_, rolling_;                         // in the last tick and in this one
+  std::vector<Rolled> rolled_, rolling_;  // of which catoms are told in this tick, and those of which they will be
   std::uint32_t most_depth_ = 0;
   std::atomic<std::int64_t> seen_ = 0;  // recursive facts that rules see, of all catoms
   std::uint64_t seed_ = 0;              // of the world

@@ -32,6 +32,10 @@ struct Flood {
     catom.broadcast(Wave{hops + 1}, 0, port);
   }
   static void mailboxes(Mailboxes<Flood>& boxes) { boxes.link<&Flood::heard>(0); }
+  template <class Visitor>
+  void visit_inputs(Visitor& visit) {
+    visit("source", source);
+  }
 };
 VOLVOX_TYPE(Flood, hops, parent, source)
 

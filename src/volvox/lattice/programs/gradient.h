@@ -34,6 +34,10 @@ struct Gradient {
     changed = false;
   }
   static void mailboxes(Mailboxes<Gradient>& boxes) { boxes.link<&Gradient::heard>(mailbox); }
+  template <class Visitor>
+  void visit_inputs(Visitor& visit) {
+    visit("source", source);
+  }
 };
 VOLVOX_TYPE(Gradient, distance, source, changed)
 

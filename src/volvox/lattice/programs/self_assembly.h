@@ -1,13 +1,11 @@
 // A heap becomes a given shape: programmable self-assembly by edge following (Rubenstein, Cornejo and Nagpal,
 // "Programmable self-assembly in a thousand-robot swarm", Science 345, 2014), for catoms that roll on a hexagonal
 // lattice. Everybody knows the shape and nothing of the others but what neighbours tell:
-//   - gradient: links from the seed, over catoms that stay;
-//   - place: from neighbours that stay, who have it from the seed;
-//   - who has no neighbour with a larger gradient, and none that moves, begins to roll along the edge of those that
-//   stay;
-//   - within the shape it stays where the next step would lead out of it, or beside one that stays in the shape with
-//   the
-//     same or a larger gradient.
+// - gradient: links from the seed, over catoms that stay;
+// - place: from neighbours that stay, who have it from the seed;
+// - who has no neighbour with a larger gradient, and none that moves, begins to roll along the edge of those that stay;
+// - within the shape it stays where the next step would lead out of it, or beside one that stays in the shape with the
+//   same or a larger gradient.
 // They keep a distance: those that stay tell of others that move beside them. One that cannot go around a corner
 // because of the next one behind it asks that one to go back a step: rolling needs the cell beyond, too, which the
 // paper's robots do not. So the shape grows in layers around the seed. It must be one piece with the seed at its rim,

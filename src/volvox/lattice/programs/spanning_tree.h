@@ -14,6 +14,7 @@ VOLVOX_TYPE(Probe, size)
 
 struct SpanningTree {
   static constexpr Mailbox mailbox = 2;
+  static constexpr bool needs_ports = true;  // it answers where it was asked
 
   std::uint32_t size = 0;        // of the subtree below, once it is known
   std::int8_t parent = no_port;  // a port
@@ -31,6 +32,10 @@ struct SpanningTree {
     end_when_complete(catom);
   }
   static void mailboxes(Mailboxes<SpanningTree>& boxes) { boxes.link<&SpanningTree::heard>(mailbox); }
+  template <class Visitor>
+  void visit_inputs(Visitor& visit) {
+    visit("root", root);
+  }
 
  private:
   void begin(Catom& catom, int port) {

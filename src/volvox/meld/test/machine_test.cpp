@@ -115,6 +115,46 @@ TEST(MeldMotion, AHeapBecomesALineLikeItsTwin) {
   }
 }
 
+// A roll of ten ticks has an end after ten; one that is wished on the way is blocked at once.
+TEST(MeldMotion, ARollOfSeveralTicksIsToldWhenItEnds) {
+  const std::string program =
+      "type linear go(node). type linear again(node). type linear done(node). type linear stuck(node).\n"
+      "node2int(A) < 1 -o go(A)@+20ms.\n"
+      "go(A) -o !roll(A, 0, 0), again(A)@+50ms.\n"
+      "again(A) -o !roll(A, 0, 0).\n"
+      "moved(A) -o done(A).\n"
+      "blocked(A) -o stuck(A).\n";
+  const lattice::MotionOptions slow{.ticks = 10};
+  auto bench = std::make_unique<Bench>(program, lattice::Kind::hex, MachineOptions{}, 1, 1, slow);
+  bench->box(2);
+  bench->start();
+  int began = -1, stuck = -1, done = -1;
+  for (int tick = 0; tick < 40; ++tick) {
+    ASSERT_EQ(bench->run(1), "");
+    const auto& world = bench->world;
+    if (began < 0 && !world.under_way().empty()) began = tick;
+    if (stuck < 0 && bench->has(0, "stuck()")) stuck = tick;
+    if (done < 0 && bench->has(0, "done()")) done = tick;
+    EXPECT_EQ(bench->has(0, "done()") && world.ensemble().cell(0) == (Cell{0, 0, 0}), false) << tick;
+    if (tick == began + 5) {  // on the way
+      auto restored = std::make_unique<Bench>(program, lattice::Kind::hex, MachineOptions{}, 1, 1, slow);
+      SaveArchive save;
+      bench->world.archive(save);
+      LoadArchive load(save.bytes());
+      restored->world.archive(load);
+      ASSERT_TRUE(load.ok()) << load.failure();
+      EXPECT_EQ(restored->world.hash(), bench->world.hash());
+      bench = std::move(restored);
+    }
+  }
+  ASSERT_GE(began, 0);
+  EXPECT_EQ(done, began + 10);
+  EXPECT_GT(stuck, began);
+  EXPECT_LT(stuck, done);
+  EXPECT_TRUE(bench->world.idle());
+  EXPECT_EQ(bench->facts(0), "done() stuck()");
+}
+
 // Catoms are added, removed and moved at random: once all is quiet, the facts are those of a world that began so.
 class Changes : public testing::TestWithParam<const char*> {};
 TEST_P(Changes, FactsAreThoseOfAFreshWorld) {

@@ -25,8 +25,8 @@ inline std::string error_of(const std::string& text) {
 
 struct Bench {
   explicit Bench(const std::string& text, lattice::Kind kind = lattice::Kind::cubic, MachineOptions options = {},
-                 std::uint64_t seed = 1, int threads = 1)
-      : pool(threads), world(lattice::Lattice(kind), {.seed = seed}, &pool) {
+                 std::uint64_t seed = 1, int threads = 1, const lattice::MotionOptions& motion = {})
+      : pool(threads), world(lattice::Lattice(kind), {.seed = seed, .motion = motion}, &pool) {
     const auto program = compiled(text);
     EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().text());
     auto made = std::make_unique<MeldModules>(*program, options);
