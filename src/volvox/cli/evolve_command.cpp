@@ -79,20 +79,16 @@ class EvolutionFolder {
       : folder_(std::move(folder)), evolution_(evolution) {}
   fs::path state() const { return folder_ / "evolution.json"; }
 
-  // After every generation. The state comes last: what it says is there already.
+  // After every generation. The state comes first: whatever happens to the rest, it is made from the state again.
   Result<void> save(const evolve::PageFacts& facts, bool page) const {
-    if (evolution_.best().number >= 0)
-      if (auto done = write_file(folder_ / "best.json", evolution_.genome_file(evolution_.best())); !done.ok())
-        return done;
-    if (auto done = write_file(folder_ / "generations.csv", evolution_.csv()); !done.ok()) return done;
-    if (page)
-      if (auto done = write_file(folder_ / "index.html", evolve::evolution_page(evolution_, {}, facts)); !done.ok())
-        return done;
-    return write_file(state(), evolution_.state());
+    if (auto done = write_file(state(), evolution_.state()); !done.ok()) return done;
+    if (auto done = save_results(); !done.ok() || !page) return done;
+    return write_file(folder_ / "index.html", evolve::evolution_page(evolution_, {}, facts));
   }
 
   // At the end: the gallery with its pictures, and the page.
   Result<void> finish(const evolve::PageFacts& facts, std::size_t pictures, sim::Library& library, Log& log) const {
+    if (auto done = save_results(); !done.ok()) return done;
     std::vector<evolve::Shown> shown;
     std::error_code error;
     fs::create_directories(folder_ / "gallery", error);
@@ -119,6 +115,13 @@ class EvolutionFolder {
   }
 
  private:
+  Result<void> save_results() const {
+    if (evolution_.best().number >= 0)
+      if (auto done = write_file(folder_ / "best.json", evolution_.genome_file(evolution_.best())); !done.ok())
+        return done;
+    return write_file(folder_ / "generations.csv", evolution_.csv());
+  }
+
   fs::path folder_;
   const evolve::Evolution& evolution_;
 };
@@ -271,6 +274,9 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   const EvolutionFolder files(*folder, **evolution);
   if (arguments.resume)
     if (auto loaded = (*evolution)->load(files.state()); !loaded.ok()) return complain(loaded.error());
+  // From the beginning, so that --resume goes on from whatever happens in the first generation.
+  if (!arguments.resume)
+    if (auto saved = files.save({}, false); !saved.ok()) return complain(saved.error()), run_failed;
 
   const bool quiet = arguments.quiet || arguments.json;
   const std::int64_t trials_before = (*evolution)->trials();
@@ -287,6 +293,7 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
     while (!(*evolution)->done() && !stopped) {
       progress.show();
       stopped = !(*evolution)->step(&stop.requested());
+      if (const Error& error = (*evolution)->error(); !error.empty()) return complain(error), run_failed;
       if (stopped) break;
       now(true);
       const bool page = platform::monotonic_seconds() - page_at > 3;

@@ -49,8 +49,10 @@ class Evolution {
   int generations() const { return generations_; }  // that are wanted
   bool done() const;
   bool solved() const;  // the bar of the task was reached
-  // One generation. False: `stop` became true, and nothing has changed.
+  // One generation. False: `stop` became true, or no process could be started, which error() then says. Winners,
+  // history and state are then as before.
   bool step(const std::atomic<bool>* stop = nullptr);
+  const Error& error() const { return runner_.error(); }
 
   const Task& task() const { return *task_; }
   const EvolveOptions& options() const { return options_; }

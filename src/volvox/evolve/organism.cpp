@@ -314,18 +314,23 @@ std::unique_ptr<sim::Experiment> organism_experiment(std::shared_ptr<const Organ
                                               std::move(read));
 }
 
+bool is_genome(const sim::Located& located, const sim::Library& library) {
+  return !located.registered && library.experiment_files.contains(located.file.extension().string());
+}
+
 std::unique_ptr<sim::Experiment> organism_file(const std::filesystem::path& file, const sim::Library& library) {
   auto organism = read_organism(file);
   if (!organism.ok()) return std::make_unique<OrganismExperiment>(organism.error());
-  if (std::filesystem::path(organism->experiment).extension() == ".json")
-    return std::make_unique<OrganismExperiment>(Error(
-        Diagnostic{file.string(), 0, "the experiment of a genome is no genome", "name an experiment or a world"}));
   auto located = sim::locate_experiment(organism->experiment, library);
   if (!located.ok()) {
     Error error(Diagnostic{file.string(), 0, "the experiment of this genome is missing", ""});
     error.add(located.error());
     return std::make_unique<OrganismExperiment>(error);
   }
+  if (is_genome(*located, library))  // it could be this one, and so on without end
+    return std::make_unique<OrganismExperiment>(Error(Diagnostic{
+        file.string(), 0, fmt::format("the experiment of this genome, '{}', is a genome itself", organism->experiment),
+        "name the experiment or the world that it was bred for"}));
   return organism_experiment(std::make_shared<const Organism>(std::move(*organism)), *located, library);
 }
 

@@ -92,6 +92,9 @@ Result<Trials> Trials::create(const Task& task, const sim::Library& library, con
     }
     return error;
   }
+  if (is_genome(*located, library))
+    return Diagnostic{task.file, 0, fmt::format("the experiment of this task, '{}', is a genome", task.experiment),
+                      "name the experiment or the world that it was bred for"};
   trials.located_ = *located;
   trials.models_ = std::make_shared<model::ModelLibrary>();
   trials.world_files_ = std::make_shared<WorldFiles>();
@@ -312,9 +315,11 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
       const auto work = [&] { return outcomes_text(run_here(genomes.subspan(next.first, next.count), nullptr)); };
       auto child = platform::ChildProcess::start(work);
       if (!child.ok()) {
-        next.count = 1;
-        lost(next, child.error().diagnostics().front().what);
-        continue;
+        // The machine is to blame, not the genomes: they wait until a process has ended and made room.
+        waiting.push_front(std::move(next));
+        if (!running.empty()) break;
+        error_ = child.error();
+        return {};
       }
       next.process = std::move(*child);
       running.push_back(std::move(next));
@@ -335,6 +340,7 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
 }
 
 std::vector<Outcome> Trials::run(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
+  error_ = {};
   return options_.jobs > 1 ? run_in_processes(genomes, stop) : run_here(genomes, stop);
 }
 

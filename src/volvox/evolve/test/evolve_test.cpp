@@ -1,6 +1,7 @@
 // Genomes, tasks, trials, algorithms and evolutions, on SuperBots with a behaviour of the test's own.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -297,6 +298,14 @@ TEST(Organism, BadFilesAreRefusedByName) {
   EXPECT_NE(error_of(with("m0.fornt")).find("did you mean 'front'"), std::string::npos);
   EXPECT_NE(error_of(with("m7.front")).find("module 1"), std::string::npos);
   EXPECT_NE(error_of(with("front")).find("module 1"), std::string::npos);
+  const std::string itself = R"({"volvox": "genome 1", "experiment": ")" + file.string() + R"("})";
+  EXPECT_NE(error_of(itself).find("is a genome itself"), std::string::npos);
+  Json json = task_json();
+  json["experiment"] = file.string();
+  const Task task = made(json);
+  const auto trials = Trials::create(task, library, {});
+  ASSERT_FALSE(trials.ok());
+  EXPECT_NE(trials.error().text().find("is a genome"), std::string::npos);
 }
 
 TEST(Trials, SameAtAnyNumberOfThreadsAndProcesses) {
@@ -353,6 +362,64 @@ TEST(Trials, AFitnessThatIsNotMeasuredIsUnfit) {
   EXPECT_TRUE(std::isnan(evolution->best().fitness()));
   EXPECT_NE(evolution->failures().begin()->first.find("never_m"), std::string::npos);
   EXPECT_FALSE(evolution_page(*evolution, {}, {}).empty());
+}
+
+// Members without a fitness or a feature have no place on the map.
+TEST(Page, UnfitMembersOfTheArchive) {
+  const sim::Library library = test_library();
+  for (const std::string name : {"nsga2", "ga", "map_elites"}) {
+    Json json = task_json();
+    json["algorithm"]["name"] = name;
+    json["map"] = Json::parse(R"({"x": {"feature": "modules", "from": 1, "to": 5, "cells": 4},
+                                  "y": {"feature": "never_m", "from": 0, "to": 0.1, "cells": 5}})");
+    json["mind"]["fixed"] = {{"fails", "throws"}};
+    json["mind"]["shared"]["bad"] = {0, 1};
+    const Task task = made(json);
+    auto evolution = begun(task, library);
+    EXPECT_FALSE(evolution_page(*evolution, {}, {}).empty());  // before the first generation
+    ASSERT_TRUE(evolution->step());
+    EXPECT_GT(evolution->history().front().unfit, 0);
+    EXPECT_EQ(evolution_page(*evolution, {}, {}).find("Elites"), std::string::npos) << name;
+  }
+}
+
+// Where no more files may be opened, no process can be started: nothing is lost, and the genomes are not to blame.
+TEST(Trials, WhereNoProcessStartsTheStepEnds) {
+  const sim::Library library = test_library();
+  Json json = task_json();
+  json["algorithm"]["name"] = "nsga2", json["trial"]["duration"] = 0.1, json["algorithm"]["generations"] = 99;
+  const Task task = made(json);
+  EvolveOptions options;
+  options.trials.jobs = 3;
+  auto whole = begun(task, library, options), short_of_files = begun(task, library, options);
+  const auto lowest_free = [] {
+    const int file = ::dup(0);
+    ::close(file);
+    return static_cast<rlim_t>(file);
+  };
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  int refused = 0, done = 0;
+  for (rlim_t more = 0; more < 9; ++more) {
+    rlimit few = before;
+    few.rlim_cur = lowest_free() + more;
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const std::string state = short_of_files->state();
+    const bool stepped = short_of_files->step();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(short_of_files->error().empty(), stepped);
+    if (!stepped) {
+      ++refused;
+      EXPECT_EQ(short_of_files->state(), state);
+      continue;
+    }
+    ++done;
+    ASSERT_TRUE(whole->step());
+    EXPECT_EQ(short_of_files->state(), whole->state()) << more;
+    EXPECT_EQ(short_of_files->history().back().unfit, 0) << more;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(done, 0);
 }
 
 TEST(Trials, WhatRunsAwayIsUnfit) {
