@@ -115,6 +115,8 @@ class Evolve(CommandTest):
                  ([task, "--out", "a", "--resume", "--set", "friction=0.5"], "another task"),
                  ([task, "--device", "cuda"], "GPU"),
                  ([task, "--set", "frictoin=1"], "friction"),
+                 ([self.write("g/task.json", json.dumps({**TASK, "experiment": "evolution/pit"}))], "'evolution/pit', is a genome"),
+                 ([self.write("v/task.json", json.dumps({**TASK, "evolve_settings": {"friction": [0.1, 1]}})), "--set", "friction=1"], "leave out --set friction"),
                  ([task, "--engine", "nativ"], "native"),
                  ([self.write("x/task.json", "{\n\"experiment\": 3,\n}")], "x/task.json:3"),
                  (["nothing.json"], "nothing.json")]

@@ -41,7 +41,17 @@ Exit status: 0 done; 1 stopped, or no genome was fit; 2 bad input.)";
 Result<void> adjust(const EvolveArguments& arguments, evolve::Task& task) {
   const auto settings = parse_settings(arguments.set);
   if (!settings.ok()) return settings.error();
-  for (const auto& [key, value] : *settings) task.settings[key] = value;
+  for (const auto& [key, value] : *settings) {
+    const auto names_it = [&k = key](const auto& one) { return one.name == k; };
+    const auto sets_it = [&k = key](const evolve::Condition& one) { return one.settings.contains(k); };
+    const bool evolves = std::ranges::any_of(task.varied, names_it);
+    if (evolves || std::ranges::any_of(task.trials, sets_it))
+      return Diagnostic{task.file, 0,
+                        fmt::format("{}={}: {} this task settle {} themselves", key, value,
+                                    evolves ? "the genomes of" : "the trials of", key),
+                        fmt::format("leave out --set {}=..., or change the task", key)};
+    task.settings[key] = value;
+  }
   if (!arguments.engine.empty()) task.engine = arguments.engine;
   Hasher hasher;
   hasher.add(task.identity);

@@ -233,6 +233,9 @@ Result<Task> task_from(const Document& document, const std::string& name) {
              "give \"mind\": {\"behavior\": NAME, ...}; see: volvox list behaviors");
   task.varied = read_spaces(top.child("evolve_settings"));
   read_trials(top.child("trial"), task);
+  for (const Space& space : task.varied)
+    if (task.settings.contains(space.name) || task.trials.front().settings.contains(space.name))
+      top.fail("evolve_settings", fmt::format("'{}' evolves and is set, too", space.name), "keep one of them");
   if (top.has("map")) read_map(top.child("map"), task);
   if (top.has("bar")) task.bar = top.number("bar", 0);
   task.stop_at_bar = top.flag("stop_at_bar", true);

@@ -126,13 +126,19 @@ Result<std::unique_ptr<sim::Run>> Trials::prepare(const Organism& organism, std:
 // A mistake of the task shows in the first tick of any genome.
 Result<void> Trials::check(const Genome& genome) {
   auto run = prepare(decode(*task_, genome), 0);
-  if (!run.ok()) {
+  const auto in_task = [&](const Error& found) {
     Error error;
-    for (Diagnostic one : run.error().diagnostics()) {
+    for (Diagnostic one : found.diagnostics()) {
       if (one.file.empty()) one.file = task_->file;
       error.add(std::move(one));
     }
     return error;
+  };
+  if (!run.ok()) return in_task(run.error());
+  // Settings that differ from trial to trial may be out of range in any of them.
+  for (std::size_t trial = 1; trial < task_->trials.size(); ++trial) {
+    if (task_->trials[trial].settings.empty()) continue;
+    if (auto other = prepare(decode(*task_, genome), trial); !other.ok()) return in_task(other.error());
   }
   if ((*run)->ticks() < 1)
     return Diagnostic{task_->file, 0, "a trial has no tick", "give a longer \"duration\" or a shorter \"dt\""};

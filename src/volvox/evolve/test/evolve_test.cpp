@@ -308,6 +308,41 @@ TEST(Organism, BadFilesAreRefusedByName) {
   EXPECT_NE(trials.error().text().find("is a genome"), std::string::npos);
 }
 
+// A trial's settings are settled together with those that are given: nothing is overruled in silence.
+TEST(Organism, SettingsOfTrials) {
+  const sim::Library library = test_library();
+  const Folder folder;
+  const fs::path file = folder / "genome.json";
+  const auto run_of = [&](const std::string& wind, const std::map<std::string, std::string>& settings) {
+    Organism organism = decode(made(task_json()), Genome{{{}}, {0.5}, {{0.1}}});
+    organism.trials[1].settings = {{"wind", wind}};
+    EXPECT_TRUE(write_file(file, to_json_text(to_json(organism), 2)).ok());
+    sim::RunOptions options;
+    options.experiment = file.string();
+    options.settings = settings;
+    Log log([](LogLevel, std::string_view) {}, LogLevel::error);
+    return sim::Run::prepare(options, library, log);
+  };
+  const auto error_of = [&](const std::string& wind, const std::map<std::string, std::string>& settings) {
+    auto run = run_of(wind, settings);
+    return run.ok() ? std::string() : run.error().text();
+  };
+  EXPECT_EQ((*run_of("3", {{"trial", "2"}, {"friction", "0.5"}}))->report().settings,
+            (std::map<std::string, std::string>{{"trial", "2"}, {"friction", "0.5"}, {"wind", "3"}}));
+  EXPECT_EQ((*run_of("3", {{"wind", "4"}}))->report().settings.at("wind"), "4");  // trial 1 has no wind
+  EXPECT_EQ(error_of("3", {{"trial", "2"}, {"wind", "3"}}), "");                  // as a replay gives it
+  EXPECT_NE(error_of("3", {{"trial", "2"}, {"wind", "4"}}).find("trial 2 sets wind to 3"), std::string::npos);
+  EXPECT_NE(error_of("3", {{"trial", "2"}, {"wind", "0"}}).find("wind"), std::string::npos);  // its default
+  EXPECT_NE(error_of("-3", {{"trial", "2"}}).find("from 0 to"), std::string::npos);
+
+  Json json = task_json();
+  json["trial"]["settings"] = {{"wind", {-5, -4}}};
+  const Task task = made(json);
+  const auto evolution = Evolution::create(task, library, built_in_algorithms(), {});
+  ASSERT_FALSE(evolution.ok());
+  EXPECT_NE(evolution.error().text().find("from 0 to"), std::string::npos) << evolution.error().text();
+}
+
 TEST(Trials, SameAtAnyNumberOfThreadsAndProcesses) {
   const sim::Library library = test_library();
   const Task task = made(task_json());
