@@ -127,6 +127,17 @@ class Evolve(CommandTest):
         self.assertEqual(self.read("a", "evolution.json"), good[:len(good) // 2], "what is refused stays as it is")
         self.assertTrue(json.loads(self.read("a", "best.json")))
 
+    def test_changed_files_are_named(self):
+        world = os.path.join(os.path.dirname(self.program), "../../../experiments/evolution/organism/world.sdf")
+        self.write("w.sdf", pathlib.Path(world).read_text())
+        task = self.write("task.json", json.dumps({**TASK, "experiment": "w.sdf"}))
+        self.evolve(task, "--out", "a", "--generations", 1)
+        state = self.read("a", "evolution.json")
+        self.write("w.sdf", self.read("w.sdf") + "<!-- other -->")
+        done = self.run_program("evolve", task, "--out", "a", "--resume", "--generations", 2, status=2)
+        self.assertIn("w.sdf has changed", done.stderr)
+        self.assertEqual(self.read("a", "evolution.json"), state)
+
     def test_minds_of_every_kind(self):
         minds = {
             "neural": {"behavior": "neural", "fixed": {"inputs": "pitch.angle yaw.angle", "outputs": "pitch yaw", "hidden": 3},

@@ -11,6 +11,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/platform/paths.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/evolve.h"
@@ -271,6 +272,9 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   options.seed = arguments.seed;
   options.generations = arguments.generations, options.population = arguments.population;
   options.version = version;
+  model::Sources program;
+  for (const fs::path& file : {platform::executable(), platform::library()}) model::note_source(program, file);
+  for (const auto& [file, fingerprint] : program) options.build += fingerprint;
   options.trials.jobs = arguments.jobs;
   const int hardware = std::max(1, narrow<int>(std::thread::hardware_concurrency()));
   options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
@@ -284,9 +288,10 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   const EvolutionFolder files(*folder, **evolution);
   if (arguments.resume)
     if (auto loaded = (*evolution)->load(files.state()); !loaded.ok()) return complain(loaded.error());
-  // From the beginning, so that --resume goes on from whatever happens in the first generation.
-  if (!arguments.resume)
-    if (auto saved = files.save({}, false); !saved.ok()) return complain(saved.error()), run_failed;
+  if ((*evolution)->other_build())
+    log.warning(Diagnostic{files.state().string(), 0, "this evolution was begun by another build of volvox",
+                           "begin again in another folder (--out DIR) if results must repeat"}
+                    .text());
 
   const bool quiet = arguments.quiet || arguments.json;
   const std::int64_t trials_before = (*evolution)->trials();
@@ -299,6 +304,9 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   bool stopped = false;
   {
     const platform::StopOnSignal stop;
+    // From the beginning, so that --resume goes on from whatever happens in the first generation.
+    if (!arguments.resume)
+      if (auto saved = files.save({}, false); !saved.ok()) return complain(saved.error()), run_failed;
     EvolveProgress progress(**evolution, quiet);
     while (!(*evolution)->done() && !stopped) {
       progress.show();

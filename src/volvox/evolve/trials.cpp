@@ -44,6 +44,7 @@ struct Trials::One {
   StepStatus status;
   Vec3 start, last;
   bool early = false, over = false;
+  bool judged = false;  // whether it moved enough, once
   std::vector<double> objectives, features;
   std::string failure;
   std::uint64_t hash = 0;
@@ -192,9 +193,10 @@ void Trials::run_batch(std::vector<One>& batch, const std::atomic<bool>* stop) {
       one.last = centre;
       const EarlyStop& rule = task_->stop;
       const double moved = length(centre.x - one.start.x, centre.y - one.start.y);
+      const bool judge = rule.after > 0 && now >= rule.after && !one.judged;
+      one.judged |= judge;
       one.early = one.status.ok() && simulation.tick() < one.run->ticks() &&
-                  ((rule.after > 0 && now >= rule.after && now < rule.after + slice && moved < rule.moved_less_than) ||
-                   (rule.fell_below && centre.z < *rule.fell_below));
+                  ((judge && moved < rule.moved_less_than) || (rule.fell_below && centre.z < *rule.fell_below));
       one.over = !one.status.ok() || one.early || simulation.tick() >= one.run->ticks();
     }
     std::erase_if(which, [&](std::size_t i) { return batch[i].over; });
