@@ -73,10 +73,8 @@ class CmaEs final : public Algorithm {
   }
 
   std::vector<Individual> ask(Breeder& breeder, std::size_t count, RandomStream& random) override {
-    if (mean_.empty()) {
-      // From a stream of its own: a generation that is stopped and asked for again draws the same.
-      RandomStream own(1, 0, "form");
-      form_ = breeder.random(own);
+    if (told_ == 0 && best_.empty()) {  // anew: a first generation that was stopped is asked for again, and draws alike
+      form_ = breeder.random(random);
       mean_.assign(flat(form_).size(), 0.5);
       start();
     }

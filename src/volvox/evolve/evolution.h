@@ -50,8 +50,8 @@ class Evolution {
   int generations() const { return generations_; }  // that are wanted
   bool done() const;
   bool solved() const;  // the bar of the task was reached
-  // One generation. False: `stop` became true, or no process could be started, which error() then says. Winners,
-  // history and state are then as before.
+  // One generation. False: `stop` became true, or no process could be started, which error() then says. Winners and
+  // history are then as before, and the next step makes the same generation.
   bool step(const std::atomic<bool>* stop = nullptr);
   const Error& error() const { return runner_.error(); }
 
