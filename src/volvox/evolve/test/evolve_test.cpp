@@ -645,6 +645,13 @@ TEST(Evolution, AnotherStateIsRefused) {
   std::string changed = state;
   changed[state.size() / 2] = changed[state.size() / 2] == '1' ? '2' : '1';
   EXPECT_FALSE(error_of(task, options, changed).empty());
+  EXPECT_EQ(error_of(task, options, state + std::string(65u << 20, ' ')), "");  // a large one is not a damaged one
+  EvolveOptions rebuilt = options;
+  rebuilt.build = "another";
+  auto other = begun(task, library, rebuilt);
+  ASSERT_TRUE(other->load(file).ok());
+  EXPECT_TRUE(other->other_build());
+  EXPECT_FALSE(evolution->other_build());
   EvolveOptions seed = options, version = options, population = options;
   seed.seed = 7, version.version = "2", population.population = 9;
   EXPECT_NE(error_of(task, seed, state).find("--seed 1"), std::string::npos);
