@@ -280,6 +280,26 @@ class Recordings(ChangedFiles):
         self.assertIn("hidden.sdf has changed", self.run_program("replay", "q", "--verify", status=2, **environment).stderr)
 
 
+class Genomes(ChangedFiles):
+    GENOME = {"volvox": "genome 1", "task": "t", "experiment": "w.sdf", "mind": {"parameters": {}}, "trials": [{}, {"noise": 0.02}]}
+
+    def setUp(self):
+        super().setUp()
+        self.write("g.json", json.dumps(self.GENOME))
+
+    def test_a_genome_is_one_of_the_files(self):
+        self.run_program("run", "g.json", "--record", "--quiet", "--out", "r", "--duration", "0.2", "--save", "a.snap")
+        files = self.summary("r")["files"]
+        self.assertEqual(sorted(os.path.basename(file) for file in files), ["block.sdf", "bot.sdf", "g.json", "part.obj", "w.sdf"])
+        sweep = ["sweep", "g.json", "--vary", "height=0.2,0.3", "--jobs", "1", "--out", "s"]
+        self.run_program(*sweep)
+        self.run_program("replay", "r", "--verify", "--quiet")
+        self.run_program("run", "g.json", "--restore", "a.snap", "--quiet")
+        self.write("g.json", json.dumps({**self.GENOME, "trials": [{"friction": 0.5}]}))
+        for command in [["replay", "r", "--verify"], ["run", "g.json", "--restore", "a.snap"], sweep]:
+            self.assertIn("g.json has changed", self.run_program(*command, status=2).stderr, command)
+
+
 if __name__ == "__main__":
     CommandTest.program = os.path.abspath(sys.argv.pop(1))
     unittest.main()

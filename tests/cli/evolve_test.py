@@ -115,6 +115,8 @@ class Evolve(CommandTest):
                  ([task, "--out", "a", "--resume", "--set", "friction=0.5"], "another task"),
                  ([task, "--device", "cuda"], "GPU"),
                  ([task, "--set", "frictoin=1"], "friction"),
+                 ([self.write("g/task.json", json.dumps({**TASK, "experiment": "evolution/pit"}))], "'evolution/pit', is a genome"),
+                 ([self.write("v/task.json", json.dumps({**TASK, "evolve_settings": {"friction": [0.1, 1]}})), "--set", "friction=1"], "leave out --set friction"),
                  ([task, "--engine", "nativ"], "native"),
                  ([self.write("x/task.json", "{\n\"experiment\": 3,\n}")], "x/task.json:3"),
                  (["nothing.json"], "nothing.json")]
@@ -124,6 +126,17 @@ class Evolve(CommandTest):
         self.assertIn("damaged", self.run_program("evolve", task, "--out", "a", "--resume", status=2).stderr)
         self.assertEqual(self.read("a", "evolution.json"), good[:len(good) // 2], "what is refused stays as it is")
         self.assertTrue(json.loads(self.read("a", "best.json")))
+
+    def test_changed_files_are_named(self):
+        world = os.path.join(os.path.dirname(self.program), "../../../experiments/evolution/organism/world.sdf")
+        self.write("w.sdf", pathlib.Path(world).read_text())
+        task = self.write("task.json", json.dumps({**TASK, "experiment": "w.sdf"}))
+        self.evolve(task, "--out", "a", "--generations", 1)
+        state = self.read("a", "evolution.json")
+        self.write("w.sdf", self.read("w.sdf") + "<!-- other -->")
+        done = self.run_program("evolve", task, "--out", "a", "--resume", "--generations", 2, status=2)
+        self.assertIn("w.sdf has changed", done.stderr)
+        self.assertEqual(self.read("a", "evolution.json"), state)
 
     def test_minds_of_every_kind(self):
         minds = {

@@ -31,6 +31,7 @@ double median(std::vector<double> values) {
 
 struct Measured {
   double seconds = 0, prepare = 0, engine = 0;  // engine: processor time in the move phase
+  std::size_t trials = 0;                       // that could be prepared
   std::uint64_t hash = 0;
 };
 
@@ -42,6 +43,7 @@ Measured in_population(evolve::Trials& trials, const evolve::Task& task, const s
   for (const evolve::Genome& genome : genomes)
     if (auto run = trials.prepare(evolve::decode(task, genome), 0); run.ok()) runs.push_back(std::move(*run));
   measured.prepare = platform::monotonic_seconds() - begin;
+  measured.trials = runs.size();
   sim::Population population(runs, threads);
   if (!runs.empty()) (void)population.step(runs.front()->ticks());
   Hasher hasher;
@@ -55,9 +57,12 @@ Measured in_population(evolve::Trials& trials, const evolve::Task& task, const s
   return measured;
 }
 
-// The same trials, each as `volvox run GENOME`, `at_once` of them at a time.
-double as_processes(const std::vector<fs::path>& files, std::size_t at_once, const fs::path& folder) {
+// The same trials, each as `volvox run GENOME`, `at_once` of them at a time: how many were made a second. One that
+// fails is soon over, and would make processes look fast.
+Result<double> rate_of_processes(const std::vector<fs::path>& files, std::size_t at_once, const fs::path& folder) {
   const double begin = platform::monotonic_seconds();
+  std::size_t made = 0;
+  std::string why = "none could be started";
   for (std::size_t first = 0; first < files.size(); first += at_once) {
     std::vector<std::unique_ptr<platform::ChildProgram>> running;
     for (std::size_t i = first; i < std::min(files.size(), first + at_once); ++i) {
@@ -65,9 +70,13 @@ double as_processes(const std::vector<fs::path>& files, std::size_t at_once, con
                                                   "--out", (folder / fmt::format("run_{}", i)).string()});
       if (child.ok()) running.push_back(std::move(*child));
     }
-    for (auto& child : running) (void)child->finish();
+    for (auto& child : running)
+      if (child->finish() == 0) ++made;
+      else why = child->error_output();
   }
-  return platform::monotonic_seconds() - begin;
+  if (made == 0)
+    return Error(fmt::format("no trial as a process of its own succeeded: {}", why), "see why with: volvox run");
+  return real(made) / (platform::monotonic_seconds() - begin);
 }
 
 }  // namespace
@@ -126,21 +135,24 @@ int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& li
     for (int r = 0; r < arguments.repeats; ++r) {
       const Measured measured = in_population(*trials, *task, genomes, count);
       hash = measured.hash;
-      here.push_back(measured.seconds), prepare.push_back(measured.prepare);
+      here.push_back(real(measured.trials) / measured.seconds);
+      prepare.push_back(measured.prepare / measured.seconds);
       beside.push_back(measured.seconds * real(count) / measured.engine - 1);
-      processes.push_back(as_processes(files, static_cast<std::size_t>(count), folder));
+      const auto rate = rate_of_processes(files, static_cast<std::size_t>(count), folder);
+      if (!rate.ok()) return complain(rate.error()), run_failed;
+      processes.push_back(*rate);
     }
-    const double n = arguments.trials, rate = n / median(here), rate_processes = n / median(processes);
+    const double rate = median(here), rate_processes = median(processes);
     rows.push_back({{"threads", count},
                     {"trials_per_s", rate},
                     {"trials_per_s_as_processes", rate_processes},
                     {"ratio", rate / rate_processes},
                     {"overhead_beside_engine", median(beside)},
-                    {"prepare_share", median(prepare) / median(here)},
+                    {"prepare_share", median(prepare)},
                     {"hash", hash_text(hash)}});
     table.push_back({fmt::format("{}", count), number(rate), number(rate_processes), number(rate / rate_processes, 3),
-                     fmt::format("{:.1f} %", 100 * median(beside)),
-                     fmt::format("{:.1f} %", 100 * median(prepare) / median(here)), hash_text(hash)});
+                     fmt::format("{:.1f} %", 100 * median(beside)), fmt::format("{:.1f} %", 100 * median(prepare)),
+                     hash_text(hash)});
   }
   std::error_code error;
   fs::remove_all(folder, error);

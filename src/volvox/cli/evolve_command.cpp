@@ -11,6 +11,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/platform/paths.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/evolve.h"
@@ -41,7 +42,17 @@ Exit status: 0 done; 1 stopped, or no genome was fit; 2 bad input.)";
 Result<void> adjust(const EvolveArguments& arguments, evolve::Task& task) {
   const auto settings = parse_settings(arguments.set);
   if (!settings.ok()) return settings.error();
-  for (const auto& [key, value] : *settings) task.settings[key] = value;
+  for (const auto& [key, value] : *settings) {
+    const auto names_it = [&k = key](const auto& one) { return one.name == k; };
+    const auto sets_it = [&k = key](const evolve::Condition& one) { return one.settings.contains(k); };
+    const bool evolves = std::ranges::any_of(task.varied, names_it);
+    if (evolves || std::ranges::any_of(task.trials, sets_it))
+      return Diagnostic{task.file, 0,
+                        fmt::format("{}={}: {} this task settle {} themselves", key, value,
+                                    evolves ? "the genomes of" : "the trials of", key),
+                        fmt::format("leave out --set {}=..., or change the task", key)};
+    task.settings[key] = value;
+  }
   if (!arguments.engine.empty()) task.engine = arguments.engine;
   Hasher hasher;
   hasher.add(task.identity);
@@ -79,20 +90,16 @@ class EvolutionFolder {
       : folder_(std::move(folder)), evolution_(evolution) {}
   fs::path state() const { return folder_ / "evolution.json"; }
 
-  // After every generation. The state comes last: what it says is there already.
+  // After every generation. The state comes first: whatever happens to the rest, it is made from the state again.
   Result<void> save(const evolve::PageFacts& facts, bool page) const {
-    if (evolution_.best().number >= 0)
-      if (auto done = write_file(folder_ / "best.json", evolution_.genome_file(evolution_.best())); !done.ok())
-        return done;
-    if (auto done = write_file(folder_ / "generations.csv", evolution_.csv()); !done.ok()) return done;
-    if (page)
-      if (auto done = write_file(folder_ / "index.html", evolve::evolution_page(evolution_, {}, facts)); !done.ok())
-        return done;
-    return write_file(state(), evolution_.state());
+    if (auto done = write_file(state(), evolution_.state()); !done.ok()) return done;
+    if (auto done = save_results(); !done.ok() || !page) return done;
+    return write_file(folder_ / "index.html", evolve::evolution_page(evolution_, {}, facts));
   }
 
   // At the end: the gallery with its pictures, and the page.
   Result<void> finish(const evolve::PageFacts& facts, std::size_t pictures, sim::Library& library, Log& log) const {
+    if (auto done = save_results(); !done.ok()) return done;
     std::vector<evolve::Shown> shown;
     std::error_code error;
     fs::create_directories(folder_ / "gallery", error);
@@ -119,6 +126,13 @@ class EvolutionFolder {
   }
 
  private:
+  Result<void> save_results() const {
+    if (evolution_.best().number >= 0)
+      if (auto done = write_file(folder_ / "best.json", evolution_.genome_file(evolution_.best())); !done.ok())
+        return done;
+    return write_file(folder_ / "generations.csv", evolution_.csv());
+  }
+
   fs::path folder_;
   const evolve::Evolution& evolution_;
 };
@@ -258,6 +272,9 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   options.seed = arguments.seed;
   options.generations = arguments.generations, options.population = arguments.population;
   options.version = version;
+  model::Sources program;
+  for (const fs::path& file : {platform::executable(), platform::library()}) model::note_source(program, file);
+  for (const auto& [file, fingerprint] : program) options.build += fingerprint;
   options.trials.jobs = arguments.jobs;
   const int hardware = std::max(1, narrow<int>(std::thread::hardware_concurrency()));
   options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
@@ -271,6 +288,10 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   const EvolutionFolder files(*folder, **evolution);
   if (arguments.resume)
     if (auto loaded = (*evolution)->load(files.state()); !loaded.ok()) return complain(loaded.error());
+  if ((*evolution)->other_build())
+    log.warning(Diagnostic{files.state().string(), 0, "this evolution was begun by another build of volvox",
+                           "begin again in another folder (--out DIR) if results must repeat"}
+                    .text());
 
   const bool quiet = arguments.quiet || arguments.json;
   const std::int64_t trials_before = (*evolution)->trials();
@@ -283,10 +304,14 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   bool stopped = false;
   {
     const platform::StopOnSignal stop;
+    // From the beginning, so that --resume goes on from whatever happens in the first generation.
+    if (!arguments.resume)
+      if (auto saved = files.save({}, false); !saved.ok()) return complain(saved.error()), run_failed;
     EvolveProgress progress(**evolution, quiet);
     while (!(*evolution)->done() && !stopped) {
       progress.show();
       stopped = !(*evolution)->step(&stop.requested());
+      if (const Error& error = (*evolution)->error(); !error.empty()) return complain(error), run_failed;
       if (stopped) break;
       now(true);
       const bool page = platform::monotonic_seconds() - page_at > 3;

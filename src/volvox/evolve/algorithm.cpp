@@ -85,6 +85,9 @@ AlgorithmRegistry built_in_algorithms() {
       "de",
       [minds_only](const Task& task) -> Made {
         if (auto error = minds_only(task, "de")) return *error;
+        if (task.algorithm.population < 4)
+          return Error(Diagnostic{task.file, 0, "de needs a population of at least 4: it mixes three others into each",
+                                  "give a larger \"population\" (or --population N)"});
         return make_differential(task);
       },
       "differential evolution: minds of a given body");

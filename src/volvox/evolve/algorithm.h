@@ -37,6 +37,8 @@ bool fitter(double a, double b);
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
+  // Whether it can breed genomes like this one.
+  virtual Result<void> accepts(const Genome&) const { return {}; }
   virtual std::vector<Individual> ask(Breeder& breeder, std::size_t count, RandomStream& random) = 0;
   virtual void tell(std::vector<Individual> tried) = 0;
   // What it would go on from: parents, elites; the hash of an evolution is theirs.
@@ -45,6 +47,7 @@ class Algorithm {
   virtual Result<void> load(const Json& state) = 0;
 };
 
+// The task is the factory's own for the call only; its population is the one that will be asked for.
 using AlgorithmFactory = std::function<Result<std::unique_ptr<Algorithm>>(const Task& task)>;
 using AlgorithmRegistry = Registry<AlgorithmFactory>;
 AlgorithmRegistry built_in_algorithms();

@@ -73,6 +73,7 @@ Result<Breeder> Breeder::create(const Task& task, std::shared_ptr<model::ModelLi
                                     found->front().b, found->front().depth * 1e3),
                         "dock one of them elsewhere"};
   }
+  if (auto found = breeder.find_smallest(); !found.ok()) return found.error();
   return breeder;
 }
 
@@ -158,8 +159,35 @@ bool Breeder::repair(Genome& genome) {
     cut = true;
   }
   if (cut) ++counts_.repaired;
+  return within_limits(genome);
+}
+
+bool Breeder::within_limits(const Genome& genome) const {
   return std::ssize(genome.tree) >= task_->least && std::ssize(genome.tree) <= task_->most &&
          model_->mass() * real(genome.tree.size()) <= task_->largest_mass;
+}
+
+// A body of the least size, which random() falls back on.
+Result<void> Breeder::find_smallest() {
+  if (!task_->evolves_body()) return {};
+  const double mass = model_->mass() * task_->least;
+  if (mass > task_->largest_mass)
+    return Diagnostic{task_->file, 0,
+                      fmt::format("{} of {} weigh {:.4g} kg, but the largest mass of the task is {:.4g} kg",
+                                  task_->least, task_->robot, mass, task_->largest_mass),
+                      "give fewer \"modules\" or a larger \"largest_mass\""};
+  RandomStream random(1, 0, "smallest");
+  for (int tries = 0; tries < most_tries; ++tries) {
+    Genome genome;
+    genome.tree.push_back({}), genome.parts.push_back({});
+    if (!grow_to_least(genome, random)) continue;
+    smallest_ = std::move(genome.tree);
+    return {};
+  }
+  return Diagnostic{task_->file, 0,
+                    fmt::format("no body of {} {} was found: with these docks and turns they overlap, or do not fit",
+                                task_->least, task_->robot),
+                    "give fewer \"modules\", or more \"docks\" and \"turns\""};
 }
 
 Genome Breeder::random(RandomStream& random) {
@@ -178,6 +206,11 @@ Genome Breeder::random(RandomStream& random) {
   for (int tries = 0; genome.tree.size() < wanted && tries < most_tries * task_->most; ++tries) {
     if (model_->mass() * real(genome.tree.size() + 1) > task_->largest_mass) break;
     (void)grow(genome, random);
+  }
+  if (std::ssize(genome.tree) < task_->least) {
+    genome.tree = smallest_;
+    genome.parts.resize(1);
+    while (genome.parts.size() < genome.tree.size()) genome.parts.push_back(random_genes(task_->each_genes(), random));
   }
   return genome;
 }
@@ -277,8 +310,7 @@ Genome Breeder::crossed(const Genome& a, const Genome& b, RandomStream& random) 
   const std::vector<std::string> places = free_docks(child, on);
   const bool grafted =
       !places.empty() && graft(child, on, places[static_cast<std::size_t>(pick(places.size(), random))], b, root);
-  if (grafted && repair(child)) return child;
-  if (std::ssize(child.tree) >= task_->least) return child;
+  if (grafted ? repair(child) : within_limits(child)) return child;
   ++counts_.refused;
   child.tree = a.tree, child.parts = a.parts;
   return child;

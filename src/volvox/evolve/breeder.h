@@ -15,8 +15,8 @@ namespace volvox::evolve {
 
 class Breeder {
  public:
-  // Reads the robot and checks docks and turns of the task, and a given body. `modules`: of the experiment, if the body
-  // is its own.
+  // Reads the robot and checks docks and turns of the task, a given body, and whether there are bodies within the
+  // limits. `modules`: of the experiment, if the body is its own.
   static Result<Breeder> create(const Task& task, std::shared_ptr<model::ModelLibrary> library, std::size_t modules);
 
   Genome random(RandomStream& random);
@@ -37,6 +37,8 @@ class Breeder {
   Breeder(const Task& task, std::shared_ptr<model::ModelLibrary> library)
       : task_(&task), library_(std::move(library)) {}
   std::vector<double> random_genes(std::size_t count, RandomStream& random) const;
+  Result<void> find_smallest();
+  bool within_limits(const Genome& genome) const;
   bool grow(Genome& genome, RandomStream& random);
   bool grow_to_least(Genome& genome, RandomStream& random);
   void change_body(Genome& genome, RandomStream& random);
@@ -49,6 +51,7 @@ class Breeder {
   model::Model model_;              // null: the body is the experiment's own
   std::vector<std::string> docks_;  // that may be used
   std::size_t modules_ = 0;         // of the experiment
+  Tree smallest_;                   // a body of the least size
   Counts counts_;
 };
 

@@ -1,5 +1,7 @@
 // CMA-ES (Hansen 2016, "The CMA Evolution Strategy: A Tutorial", equations by number) on genes from 0 to 1, and
 // differential evolution (Storn and Price 1997). Both for the minds of a given body: their genomes have one length.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -63,8 +65,15 @@ class CmaEs final : public Algorithm {
  public:
   explicit CmaEs(const Task& task) : sigma_(std::max(0.2, task.algorithm.step)) {}
 
+  Result<void> accepts(const Genome& genome) const override {
+    if (const std::size_t genes = flat(genome).size(); genes > most_genes)
+      return Error(fmt::format("{} genes are too many for cmaes: the work grows with their cube", genes),
+                   fmt::format("use \"de\", or at most {} genes", most_genes));
+    return {};
+  }
+
   std::vector<Individual> ask(Breeder& breeder, std::size_t count, RandomStream& random) override {
-    if (mean_.empty()) {
+    if (told_ == 0 && best_.empty()) {  // anew: a first generation that was stopped is asked for again, and draws alike
       form_ = breeder.random(random);
       mean_.assign(flat(form_).size(), 0.5);
       start();
@@ -134,7 +143,7 @@ class CmaEs final : public Algorithm {
   }
 
  private:
-  static constexpr std::size_t most_kept = 8;
+  static constexpr std::size_t most_kept = 8, most_genes = 2000;
 
   void start() {
     const std::size_t n = mean_.size();
@@ -215,8 +224,12 @@ class Differential final : public Algorithm {
         continue;
       }
       const Individual& target = members_[i % members_.size()];
-      const auto any = [&]() -> const Individual& { return members_[random.below(members_.size())]; };
-      const Individual &a = any(), &b = any(), &c = any();
+      // Three others, all different.
+      std::vector<std::size_t> drawn = {i % members_.size()};
+      while (drawn.size() < 4)
+        if (const std::size_t k = random.below(members_.size()); std::ranges::find(drawn, k) == drawn.end())
+          drawn.push_back(k);
+      const Individual &a = members_[drawn[1]], &b = members_[drawn[2]], &c = members_[drawn[3]];
       const Numbers xa = flat(a.genome), xb = flat(b.genome), xc = flat(c.genome);
       Numbers x = flat(target.genome);
       const std::size_t sure = random.below(std::max<std::size_t>(1, x.size()));

@@ -12,7 +12,6 @@
 namespace volvox::evolve {
 namespace {
 
-constexpr std::size_t largest_file = 64u << 20;  // bytes: a genome of thousands of modules has a few
 const Json nothing;
 const Json no_fields = Json::object();
 
@@ -22,11 +21,11 @@ int line_at(const std::string& text, std::size_t position) {
 
 }  // namespace
 
-Result<Document> Document::read(const std::filesystem::path& file) {
+Result<Document> Document::read(const std::filesystem::path& file, std::uintmax_t largest) {
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
   if (error) return Diagnostic{file.string(), 0, "the file cannot be read", "see whether the path is right"};
-  if (size > largest_file)
+  if (size > largest)
     return Diagnostic{file.string(), 0, "the file is larger than any task or genome", "give another file"};
   std::ifstream in(file, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -46,6 +45,9 @@ Result<Document> Document::parse(std::string text, const std::string& file) {
     return Diagnostic{file, line_at(document.text_, at),
                       "this is not JSON: a value, a comma or a bracket is wrong here",
                       "correct the line, or the one before; docs/formats.md shows such a file"};
+  } catch (const Json::exception&) {
+    return Diagnostic{file, 0, "a number in this file is larger than any number can be (such as 1e999)",
+                      "give numbers of at most 1e308"};
   }
   return document;
 }
@@ -63,17 +65,20 @@ int Document::line_of(const std::vector<std::string>& keys) const {
 void Fields::check_object() {
   if (json_->is_object()) return;
   error_->add({document_->file(), document_->line_of(path_),
-               fmt::format("{} is not an object", path_.empty() ? "the content" : "'" + path_.back() + "'"),
+               fmt::format("{} is not an object", !entry_.empty() ? entry_
+                                                  : path_.empty() ? "the content"
+                                                                  : "'" + path_.back() + "'"),
                "write it as { \"key\": value, ... }"});
   json_ = &no_fields;
 }
 
 std::string Fields::where(const std::string& key) const { return fmt::format("'{}'", key); }
 
-void Fields::fail(const std::string& key, const std::string& what, const std::string& fix) {
+void Fields::fail(const std::string& key, const std::string& what, const std::string& fix) const {
   std::vector<std::string> path = path_;
-  if (!key.empty()) path.push_back(key);
-  error_->add({document_->file(), document_->line_of(path), what, fix});
+  if (!key.empty() && entry_.empty()) path.push_back(key);
+  error_->add(
+      {document_->file(), document_->line_of(path), entry_.empty() ? what : fmt::format("{}: {}", entry_, what), fix});
 }
 
 const Json* Fields::find(const std::string& key) {
@@ -155,15 +160,19 @@ std::vector<double> Fields::numbers(const std::string& key, std::size_t least, s
 }
 
 std::map<std::string, std::string> Fields::settings(const std::string& key) {
-  std::map<std::string, std::string> read;
   const Json* value = find(key);
-  if (value == nullptr) return read;
-  if (!value->is_object()) {
-    fail(key, fmt::format("{} is not an object", where(key)), "write it as { \"name\": value, ... }");
-    return read;
-  }
-  for (const auto& [name, one] : value->items())
-    read[name] = one.is_string() ? one.get<std::string>() : to_json_text(one);
+  if (value == nullptr) return {};
+  if (value->is_object()) return child(key).all_settings();
+  fail(key, fmt::format("{} is not an object", where(key)), "write it as { \"name\": value, ... }");
+  return {};
+}
+
+std::map<std::string, std::string> Fields::all_settings() const {
+  std::map<std::string, std::string> read;
+  for (const auto& [name, one] : json_->items())
+    if (one.is_string()) read[name] = one.get<std::string>();
+    else if (one.is_number() || one.is_boolean()) read[name] = to_json_text(one);
+    else fail(name, fmt::format("{} is {}", where(name), to_json_text(one)), "give a text or a number");
   return read;
 }
 
@@ -171,7 +180,22 @@ Fields Fields::child(const std::string& key) {
   const Json* value = find(key);
   std::vector<std::string> path = path_;
   path.push_back(key);
-  return {*document_, *error_, value == nullptr ? no_fields : *value, std::move(path)};
+  return {*document_, *error_, value == nullptr ? no_fields : *value, std::move(path), entry_};
+}
+
+std::vector<Fields> Fields::list(const std::string& key) {
+  std::vector<Fields> entries;
+  const Json* value = find(key);
+  if (value == nullptr) return entries;
+  if (!value->is_array()) {
+    fail(key, fmt::format("{} is not a list", where(key)), "write it as [{ \"key\": value, ... }, ...]");
+    return entries;
+  }
+  std::vector<std::string> path = path_;
+  path.push_back(key);
+  for (const Json& one : *value)
+    entries.push_back(Fields(*document_, *error_, one, path, fmt::format("entry {} of '{}'", entries.size(), key)));
+  return entries;
 }
 
 std::vector<std::string> Fields::keys() const {

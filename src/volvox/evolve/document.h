@@ -3,7 +3,9 @@
 // A Document owns its content; Fields refer to it. For one thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -18,7 +20,8 @@ using Json = nlohmann::ordered_json;
 
 class Document {
  public:
-  static Result<Document> read(const std::filesystem::path& file);
+  // `largest`: bytes; a genome of thousands of modules has a few millions.
+  static Result<Document> read(const std::filesystem::path& file, std::uintmax_t largest = 64u << 20);
   static Result<Document> parse(std::string text, const std::string& file);
 
   const Json& root() const { return root_; }
@@ -47,17 +50,20 @@ class Fields {
   std::vector<std::string> texts(const std::string& key);
   std::vector<double> numbers(const std::string& key, std::size_t least, std::size_t most);  // empty if absent
   std::map<std::string, std::string> settings(const std::string& key);  // values as text: 3 and "3" are the same
+  std::map<std::string, std::string> all_settings() const;              // of this object itself
   Fields child(const std::string& key);                                 // an empty object if absent
+  std::vector<Fields> list(const std::string& key);                     // of objects; empty if absent
   std::vector<std::string> keys() const;
   const Json& raw(const std::string& key);  // null if absent
 
   // To be called when all was read: keys that nobody asked for are mistakes.
   void refuse_others();
-  void fail(const std::string& key, const std::string& what, const std::string& fix);
+  void fail(const std::string& key, const std::string& what, const std::string& fix) const;
 
  private:
-  Fields(const Document& document, Error& error, const Json& json, std::vector<std::string> path)
-      : document_(&document), json_(&json), error_(&error), path_(std::move(path)) {
+  Fields(const Document& document, Error& error, const Json& json, std::vector<std::string> path,
+         std::string entry = {})
+      : document_(&document), json_(&json), error_(&error), path_(std::move(path)), entry_(std::move(entry)) {
     check_object();
   }
   void check_object();
@@ -68,6 +74,7 @@ class Fields {
   const Json* json_;
   Error* error_;
   std::vector<std::string> path_;
+  std::string entry_;  // "entry 3 of 'modules'", if it is one of a list: its line is that of the list
   std::set<std::string> asked_;
 };
 

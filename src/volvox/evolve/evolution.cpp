@@ -15,7 +15,7 @@
 namespace volvox::evolve {
 namespace {
 
-constexpr const char* mark = "evolution 1";
+constexpr const char* mark = "evolution 2";
 constexpr std::size_t most_failures = 100;  // kinds that are told apart
 
 double number_or_nan(const Json& json) {
@@ -50,8 +50,8 @@ Generation generation_from(const Json& json) {
   return g;
 }
 
-// The mean over the shared genes of their standard deviation; of bodies with genes of their own alone, over the first
-// module's.
+// The mean standard deviation of the genes that all of them have: of a large body beside a small one, the shared genes
+// and those of the first modules.
 double diversity_of(const std::vector<Individual>& tried) {
   std::size_t genes = 1'000'000'000;
   for (const Individual& one : tried) genes = std::min(genes, flat(one.genome).size());
@@ -93,13 +93,21 @@ Result<std::unique_ptr<Evolution>> Evolution::create(const Task& task, const sim
   std::unique_ptr<Evolution> evolution(new Evolution(task, options, std::move(*trials), std::move(*breeder)));
   evolution->population_ = options.population.value_or(task.algorithm.population);
   evolution->generations_ = options.generations.value_or(task.algorithm.generations);
-  auto algorithm = (**factory)(task);
+  Task sized = task;
+  sized.algorithm.population = evolution->population_;
+  auto algorithm = (**factory)(sized);
   if (!algorithm.ok()) return algorithm.error();
   evolution->algorithm_ = std::move(*algorithm);
   evolution->best_.outcome.objectives.assign(task.objectives.size(), std::numeric_limits<double>::quiet_NaN());
   RandomStream random(options.seed, 0, "check");
-  if (auto checked = evolution->runner_.check(evolution->breeder_.random(random)); !checked.ok())
-    return checked.error();
+  const Genome any = evolution->breeder_.random(random);
+  if (auto accepted = evolution->algorithm_->accepts(any); !accepted.ok()) {
+    Diagnostic why = accepted.error().diagnostics().front();
+    why.file = task.file;
+    return why;
+  }
+  if (auto checked = evolution->runner_.check(any); !checked.ok()) return checked.error();
+  evolution->files_ = evolution->runner_.models()->sources();
   return evolution;
 }
 
@@ -219,6 +227,8 @@ std::string Evolution::state() const {
   for (const Generation& g : history_) history.push_back(to_json(g));
   const Json content = {{"task", task_->name},
                         {"task_hash", hash_text(task_->identity)},
+                        {"files", files_},
+                        {"build", options_.build},
                         {"algorithm", task_->algorithm.name},
                         {"seed", options_.seed},
                         {"population", population_},
@@ -238,7 +248,8 @@ std::string Evolution::state() const {
 }
 
 Result<void> Evolution::load(const std::filesystem::path& file) {
-  auto document = Document::read(file);
+  // However large: a population of thousands of bodies has more than any file that a person writes.
+  auto document = Document::read(file, std::numeric_limits<std::uintmax_t>::max());
   const auto damaged = [&] {
     return not_ours(file, "the state of the evolution is cut off or damaged",
                     "begin again in another folder (--out DIR); the genomes in this one are still whole");
@@ -268,6 +279,10 @@ Result<void> Evolution::load(const std::filesystem::path& file) {
                       fmt::format("this evolution was begun with --seed {} and --population {}",
                                   to_json_text(content.at("seed")), to_json_text(content.at("population"))),
                       "give the same, or another folder (--out DIR)");
+    if (const auto changed = model::changes(content.at("files").get<model::Sources>(), files_); !changed.empty())
+      return not_ours(file, fmt::format("this evolution was begun with other files: {}", fmt::join(changed, "; ")),
+                      "put the files back as they were, or begin again in another folder (--out DIR)");
+    other_build_ = content.at("build") != options_.build;
     auto best = individual_from(content.at("best"));
     if (!best.ok()) return damaged();
     best_ = std::move(*best);

@@ -20,6 +20,7 @@ struct EvolveOptions {
   std::optional<int> generations, population;  // none: those of the task
   TrialOptions trials;
   std::string version;  // of the program: a state of another one is refused
+  std::string build;    // fingerprint of the program: see other_build()
 };
 
 // What a generation was like. Fitness is that of its own genomes; NaN: all were unfit.
@@ -49,15 +50,17 @@ class Evolution {
   int generations() const { return generations_; }  // that are wanted
   bool done() const;
   bool solved() const;  // the bar of the task was reached
-  // One generation. False: `stop` became true, and nothing has changed.
+  // One generation. False: `stop` became true, or no process could be started, which error() then says. Winners and
+  // history are then as before, and the next step makes the same generation.
   bool step(const std::atomic<bool>* stop = nullptr);
+  const Error& error() const { return runner_.error(); }
 
   const Task& task() const { return *task_; }
   const EvolveOptions& options() const { return options_; }
   int population() const { return population_; }
   const std::vector<Generation>& history() const { return history_; }
   const Individual& best() const { return best_; }
-  std::vector<const Individual*> archive() const { return algorithm_->archive(); }  // the fittest first
+  std::vector<const Individual*> archive() const { return algorithm_->archive(); }  // in its order
   const std::map<std::int64_t, Ancestor>& ancestors() const { return ancestors_; }  // of what lives, by number
   const std::map<std::string, int>& failures() const { return failures_; }          // how often each was met
   Breeder::Counts repairs() const { return breeder_.counts(); }
@@ -68,8 +71,10 @@ class Evolution {
   // The genome file of an individual.
   std::string genome_file(const Individual& individual) const;
   std::string state() const;
+  // Refuses the state of another task, of other files, of another seed or version.
   Result<void> load(const std::filesystem::path& file);
-  std::string csv() const;  // the history
+  bool other_build() const { return other_build_; }  // what was loaded comes from another build of the same version
+  std::string csv() const;                           // the history
 
  private:
   Evolution(const Task& task, const EvolveOptions& options, Trials trials, Breeder breeder)
@@ -89,6 +94,8 @@ class Evolution {
   std::vector<Generation> history_;
   std::map<std::int64_t, Ancestor> ancestors_;
   std::map<std::string, int> failures_;
+  model::Sources files_;  // that the experiment and the robot are made of
+  bool other_build_ = false;
 };
 
 }  // namespace volvox::evolve

@@ -185,8 +185,10 @@ void give_mind(const Organism& organism, std::size_t module, model::Placement& p
 class OrganismExperiment final : public sim::Experiment {
  public:
   OrganismExperiment(std::shared_ptr<const Organism> organism, sim::Located located,
-                     std::unique_ptr<sim::Experiment> inner, std::shared_ptr<WorldFiles> read)
-      : organism_(std::move(organism)),
+                     std::unique_ptr<sim::Experiment> inner, std::shared_ptr<WorldFiles> read,
+                     std::filesystem::path file = {})
+      : file_(std::move(file)),
+        organism_(std::move(organism)),
         located_(std::move(located)),
         inner_(std::move(inner)),
         read_(located_.registered ? nullptr : std::move(read)) {}
@@ -225,9 +227,14 @@ class OrganismExperiment final : public sim::Experiment {
     const auto trial = static_cast<std::size_t>(
         std::clamp<std::int64_t>(given.integer("trial", 1), 1, std::ssize(organism_->trials)) - 1);
     const Condition& condition = organism_->trials[trial];
+    if (auto noted = note_file(setup.library); !noted.ok()) return noted.error();
+    if (!condition.settings.empty()) {
+      auto settled = settled_for(trial, setup.settings);
+      if (!settled.ok()) return settled.error();
+      setup.settings = std::move(*settled);  // so that they are reported
+    }
     sim::Setup inner{located_.folder, setup.settings, setup.seed, setup.library, setup.registries, setup.warnings};
     inner.settings.erase("trial");
-    for (const auto& [key, value] : condition.settings) inner.settings[key] = value;
     auto world = world_of(inner);
     if (!world.ok()) return world;
     if (auto put = put_organism(*organism_, condition, *world, setup.library); !put.ok()) return put.error();
@@ -253,6 +260,36 @@ class OrganismExperiment final : public sim::Experiment {
   bool state_is_hashed() const override { return inner_->state_is_hashed(); }
 
  private:
+  // The genome is one of the files that the run is made of.
+  Result<void> note_file(model::ModelLibrary& library) const {
+    if (file_.empty()) return {};
+    const auto bytes = library.read(file_);
+    if (!bytes.ok()) return bytes.error();
+    const auto now = read_organism(file_);
+    if (now.ok() && to_json(*now) == to_json(*organism_)) return {};
+    return Diagnostic{file_.string(), 0, "the genome was changed while it was read", "run it again"};
+  }
+
+  // The settings of a trial, together with those that were given: checked, and with defaults that depend on them.
+  Result<std::map<std::string, std::string>> settled_for(std::size_t trial,
+                                                         const std::map<std::string, std::string>& given) const {
+    const auto declared = parameters({});
+    if (!declared.ok()) return declared.error();
+    const std::string file = file_.empty() ? organism_->experiment : file_.string();
+    const auto defaults = model::settle_values(*declared, {}, file);
+    if (!defaults.ok()) return defaults.error();
+    std::map<std::string, std::string> wanted = organism_->trials[trial].settings;
+    for (const auto& [key, value] : given) {
+      if (defaults->contains(key) && defaults->at(key) == value) continue;
+      const auto [own, is_new] = wanted.emplace(key, value);
+      if (is_new || own->second == value) continue;
+      return Diagnostic{file, 0,
+                        fmt::format("{}={}: trial {} sets {} to {} itself", key, value, trial + 1, key, own->second),
+                        fmt::format("leave out --set {}=..., or change the trials of the genome", key)};
+    }
+    return model::settle_values(*declared, wanted, file);
+  }
+
   Result<model::WorldModel> world_of(sim::Setup& setup) {
     if (!read_) return inner_->init(setup);
     if (const auto found = read_->worlds.find(setup.settings); found != read_->worlds.end()) return found->second;
@@ -262,6 +299,7 @@ class OrganismExperiment final : public sim::Experiment {
   }
 
   static constexpr std::size_t most_worlds = 64;  // where settings evolve, every genome has its own
+  std::filesystem::path file_;                    // empty: it comes from no file
   std::shared_ptr<const Organism> organism_;
   sim::Located located_;
   std::unique_ptr<sim::Experiment> inner_;
@@ -314,19 +352,25 @@ std::unique_ptr<sim::Experiment> organism_experiment(std::shared_ptr<const Organ
                                               std::move(read));
 }
 
+bool is_genome(const sim::Located& located, const sim::Library& library) {
+  return !located.registered && library.experiment_files.contains(located.file.extension().string());
+}
+
 std::unique_ptr<sim::Experiment> organism_file(const std::filesystem::path& file, const sim::Library& library) {
   auto organism = read_organism(file);
   if (!organism.ok()) return std::make_unique<OrganismExperiment>(organism.error());
-  if (std::filesystem::path(organism->experiment).extension() == ".json")
-    return std::make_unique<OrganismExperiment>(Error(
-        Diagnostic{file.string(), 0, "the experiment of a genome is no genome", "name an experiment or a world"}));
   auto located = sim::locate_experiment(organism->experiment, library);
   if (!located.ok()) {
     Error error(Diagnostic{file.string(), 0, "the experiment of this genome is missing", ""});
     error.add(located.error());
     return std::make_unique<OrganismExperiment>(error);
   }
-  return organism_experiment(std::make_shared<const Organism>(std::move(*organism)), *located, library);
+  if (is_genome(*located, library))  // it could be this one, and so on without end
+    return std::make_unique<OrganismExperiment>(Error(Diagnostic{
+        file.string(), 0, fmt::format("the experiment of this genome, '{}', is a genome itself", organism->experiment),
+        "name the experiment or the world that it was bred for"}));
+  return std::make_unique<OrganismExperiment>(std::make_shared<const Organism>(std::move(*organism)), *located,
+                                              sim::make_experiment(*located, library), nullptr, file);
 }
 
 }  // namespace volvox::evolve

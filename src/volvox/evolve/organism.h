@@ -85,6 +85,8 @@ struct WorldFiles {
 std::unique_ptr<sim::Experiment> organism_experiment(std::shared_ptr<const Organism> organism,
                                                      const sim::Located& located, const sim::Library& library,
                                                      std::shared_ptr<WorldFiles> read = nullptr);
+// Whether an experiment is such a file, by whatever name it was found.
+bool is_genome(const sim::Located& located, const sim::Library& library);
 // For Library::experiment_files[".json"].
 std::unique_ptr<sim::Experiment> organism_file(const std::filesystem::path& file, const sim::Library& library);
 

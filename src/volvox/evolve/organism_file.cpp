@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/evolve/organism.h"
 
 namespace volvox::evolve {
@@ -32,50 +33,45 @@ bool parse_place(const std::string& text, int& module, std::string& dock) {
 }
 
 void read_parts(Fields& body, Tree& tree) {
-  const Json& list = body.raw("modules");
-  if (!list.is_array() || list.empty() || list.size() > most_modules)
+  std::vector<Fields> list = body.list("modules");
+  if (list.empty() || list.size() > most_modules)
     return body.fail("modules", "'modules' is not a list of modules",
                      fmt::format("give 1 to {} such as {{\"module\": \"m1\", \"on\": \"m0.front\", \"by\": \"back\"}}",
                                  most_modules));
-  for (const Json& one : list) {
+  for (Fields& one : list) {
     Part part;
     const std::size_t index = tree.size();
-    const bool named =
-        one.is_object() && one.value("module", Json()).is_string() && one["module"] == fmt::format("m{}", index);
-    const bool placed =
-        index == 0 || (named && one.value("on", Json()).is_string() && one.value("by", Json()).is_string() &&
-                       parse_place(one["on"], part.on, part.dock) && part.on >= 0 && part.on < static_cast<int>(index));
+    const bool named = one.text("module", "") == fmt::format("m{}", index);
+    bool placed = index == 0;
+    if (index > 0) {
+      part.by = one.text("by", "");
+      placed = parse_place(one.text("on", ""), part.on, part.dock) && part.on >= 0 &&
+               part.on < static_cast<int>(index) && !part.by.empty();
+      part.turn = narrow<int>(one.integer("turn", 0, 0, 1000));
+    }
     if (!named || !placed)
       return body.fail(
           "modules", fmt::format("module {} of the body is not understood", index),
           fmt::format("write it as {{\"module\": \"m{}\", \"on\": \"mK.DOCK\", \"by\": \"DOCK\", \"turn\": "
                       "0}}, with an earlier module mK; the first one has its name alone",
                       index));
-    if (index > 0) part.by = one["by"].get<std::string>();
-    if (one.contains("turn") && one["turn"].is_number_integer()) part.turn = one["turn"].get<int>();
+    one.refuse_others();
     tree.push_back(part);
   }
 }
 
 void read_conditions(Fields& top, std::vector<Condition>& trials) {
-  const Json& list = top.raw("trials");
-  if (list.is_null()) return;
-  trials.clear();
-  if (list.is_array())
-    for (const Json& one : list) {
-      if (!one.is_object()) continue;
-      Condition condition;
-      const Json friction = one.value("friction", Json(1.0)), noise = one.value("noise", Json(0.0));
-      if (friction.is_number() && friction.get<double>() >= 0) condition.friction = friction.get<double>();
-      if (noise.is_number() && noise.get<double>() >= 0) condition.noise = noise.get<double>();
-      const Json settings = one.value("settings", Json::object());
-      if (settings.is_object())
-        for (const auto& [key, value] : settings.items())
-          if (value.is_string()) condition.settings[key] = value.get<std::string>();
-      trials.push_back(std::move(condition));
-    }
-  if (trials.empty()) top.fail("trials", "'trials' is not a list of objects", "leave it out, or give [{}]");
-  if (trials.empty()) trials.push_back({});
+  if (!top.has("trials")) return;
+  std::vector<Condition> read;
+  for (Fields& one : top.list("trials")) {
+    Condition& condition = read.emplace_back();
+    condition.friction = one.number("friction", 1, 0);
+    condition.noise = one.number("noise", 0, 0);
+    condition.settings = one.settings("settings");
+    one.refuse_others();
+  }
+  if (read.empty()) top.fail("trials", "'trials' is not a list of objects", "leave it out, or give [{}]");
+  else trials = std::move(read);
 }
 
 }  // namespace
@@ -155,14 +151,7 @@ Result<Organism> read_organism(const std::filesystem::path& file) {
   Fields mind = top.child("mind");
   organism.behavior = mind.text("behavior", "");
   organism.parameters = mind.settings("parameters");
-  const Json& each = mind.raw("each");
-  if (each.is_array())
-    for (const Json& one : each) {
-      auto& parameters = organism.each.emplace_back();
-      if (!one.is_object()) continue;
-      for (const auto& [key, value] : one.items())
-        if (value.is_string()) parameters[key] = value.get<std::string>();
-    }
+  for (const Fields& one : mind.list("each")) organism.each.push_back(one.all_settings());
   mind.refuse_others();
   read_conditions(top, organism.trials);
   top.refuse_others();

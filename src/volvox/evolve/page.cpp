@@ -91,7 +91,8 @@ std::string heat(double part) {
 std::string map_of_elites(const Evolution& evolution) {
   const std::vector<Axis>& map = evolution.task().map;
   const auto archive = evolution.archive();
-  if (map.size() != 2 || archive.empty()) return {};
+  // Other algorithms keep members with the same features, and unfit ones, which have no colour.
+  if (evolution.task().algorithm.name != "map_elites" || map.size() != 2 || archive.empty()) return {};
   double low = 1e300, high = -1e300;
   for (const Individual* one : archive)
     if (std::isfinite(one->fitness())) low = std::min(low, one->fitness()), high = std::max(high, one->fitness());
@@ -105,7 +106,10 @@ std::string map_of_elites(const Evolution& evolution) {
       const double at = (one->outcome.features[i] - map[i].from) / (map[i].to - map[i].from) * map[i].cells;
       return std::floor(clamp(at, 0, map[i].cells - 1));
     };
-    if (one->outcome.features.size() != 2) continue;
+    const auto measured = [](double value) { return std::isfinite(value); };
+    if (one->outcome.features.size() != 2 || !std::ranges::all_of(one->outcome.features, measured) ||
+        !measured(one->fitness()))
+      continue;
     svg.rect(left + width * cell(0), bottom - height * (cell(1) + 1), width, height,
              heat(high > low ? (one->fitness() - low) / (high - low) : 1), "#ffffff");
   }

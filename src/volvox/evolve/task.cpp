@@ -30,7 +30,13 @@ Space read_space(Fields& list, const std::string& name) {
     space.count = narrow<int>(fields.integer("count", 1, 1, 100'000));
     fields.refuse_others();
   }
-  if (!(space.to >= space.from))
+  const auto is_whole = [](double value) { return value == std::floor(value) && std::fabs(value) <= 1e15; };
+  if (space.whole && !(is_whole(space.from) && is_whole(space.to)))
+    list.fail(name, fmt::format("'{}' is whole, but its range is from {} to {}", name, space.from, space.to),
+              "give whole numbers of at most 1e15");
+  if (!std::isfinite(space.to - space.from))
+    list.fail(name, fmt::format("the range of '{}' is larger than any number", name), "give smaller numbers");
+  else if (!(space.to >= space.from))
     list.fail(name, fmt::format("the range of '{}' ends at {} before it begins at {}", name, space.to, space.from),
               "give the smaller number first");
   return space;
@@ -80,7 +86,10 @@ void read_body(Fields body, Task& task) {
   }
   task.largest_mass = body.number("largest_mass", 1e9, 0);
   task.docks = body.texts("docks");
-  for (const double turn : body.numbers("turns", 1, 64)) task.turns.push_back(static_cast<int>(turn));
+  for (const double turn : body.numbers("turns", 1, 64)) {
+    if (turn >= 0 && turn <= 1000 && turn == std::floor(turn)) task.turns.push_back(static_cast<int>(turn));
+    else body.fail("turns", fmt::format("{} is no turn of a dock", turn), "give whole numbers from 0 to 1000");
+  }
   task.loops = body.flag("loops", false);
   Fields start = body.child("start");
   task.start.x = start.number("x", 0), task.start.y = start.number("y", 0), task.start.z = start.number("z", 0.001);
@@ -91,13 +100,15 @@ void read_body(Fields body, Task& task) {
     for (std::size_t i = 0; i < given.size(); ++i) {
       Part part;
       try {
-        if (i > 0)
-          part = {given[i].at(0).get<int>(), given[i].at(1).get<std::string>(), given[i].at(2).get<std::string>(),
-                  given[i].at(3).get<int>()};
+        const auto whole = [&](std::size_t k) {  // get() would round, or wrap around
+          const Json& number = given[i].at(k);
+          return number.is_number_integer() && number >= 0 && number <= 1000 ? number.get<int>() : -2;
+        };
+        if (i > 0) part = {whole(0), given[i].at(1).get<std::string>(), given[i].at(2).get<std::string>(), whole(3)};
       } catch (const Json::exception&) {
         part.on = -2;
       }
-      if (i > 0 && (part.on < 0 || part.on >= static_cast<int>(i)))
+      if (i > 0 && (part.on < 0 || part.on >= static_cast<int>(i) || part.turn < 0))
         body.fail("given", fmt::format("module {} of the given body is not understood", i),
                   "give [], then for each module [the module it is docked to, that module's dock, its own dock, turn]");
       task.given.push_back(part);
@@ -127,8 +138,9 @@ void read_trials(Fields trial, Task& task) {
     if (!friction.empty()) condition.friction = random.uniform(friction[0], friction[1]);
     if (!noise.empty()) condition.noise = random.uniform(noise.front(), noise.back());
     for (const Space& space : vary) {
-      const double gene = random.uniform();
-      condition.settings[space.name] = space.value(std::span(&gene, 1));
+      std::vector<double> genes(static_cast<std::size_t>(space.count));
+      for (double& gene : genes) gene = random.uniform();
+      condition.settings[space.name] = space.value(genes);
     }
     if (condition.friction < 0 || condition.noise < 0)
       trial.fail("", "friction and noise cannot be negative", "give numbers of at least 0");
@@ -233,6 +245,9 @@ Result<Task> task_from(const Document& document, const std::string& name) {
              "give \"mind\": {\"behavior\": NAME, ...}; see: volvox list behaviors");
   task.varied = read_spaces(top.child("evolve_settings"));
   read_trials(top.child("trial"), task);
+  for (const Space& space : task.varied)
+    if (task.settings.contains(space.name) || task.trials.front().settings.contains(space.name))
+      top.fail("evolve_settings", fmt::format("'{}' evolves and is set, too", space.name), "keep one of them");
   if (top.has("map")) read_map(top.child("map"), task);
   if (top.has("bar")) task.bar = top.number("bar", 0);
   task.stop_at_bar = top.flag("stop_at_bar", true);

@@ -44,6 +44,7 @@ struct Trials::One {
   StepStatus status;
   Vec3 start, last;
   bool early = false, over = false;
+  bool judged = false;  // whether it moved enough, once
   std::vector<double> objectives, features;
   std::string failure;
   std::uint64_t hash = 0;
@@ -92,6 +93,9 @@ Result<Trials> Trials::create(const Task& task, const sim::Library& library, con
     }
     return error;
   }
+  if (is_genome(*located, library))
+    return Diagnostic{task.file, 0, fmt::format("the experiment of this task, '{}', is a genome", task.experiment),
+                      "name the experiment or the world that it was bred for"};
   trials.located_ = *located;
   trials.models_ = std::make_shared<model::ModelLibrary>();
   trials.world_files_ = std::make_shared<WorldFiles>();
@@ -123,13 +127,19 @@ Result<std::unique_ptr<sim::Run>> Trials::prepare(const Organism& organism, std:
 // A mistake of the task shows in the first tick of any genome.
 Result<void> Trials::check(const Genome& genome) {
   auto run = prepare(decode(*task_, genome), 0);
-  if (!run.ok()) {
+  const auto in_task = [&](const Error& found) {
     Error error;
-    for (Diagnostic one : run.error().diagnostics()) {
+    for (Diagnostic one : found.diagnostics()) {
       if (one.file.empty()) one.file = task_->file;
       error.add(std::move(one));
     }
     return error;
+  };
+  if (!run.ok()) return in_task(run.error());
+  // Settings that differ from trial to trial may be out of range in any of them.
+  for (std::size_t trial = 1; trial < task_->trials.size(); ++trial) {
+    if (task_->trials[trial].settings.empty()) continue;
+    if (auto other = prepare(decode(*task_, genome), trial); !other.ok()) return in_task(other.error());
   }
   if ((*run)->ticks() < 1)
     return Diagnostic{task_->file, 0, "a trial has no tick", "give a longer \"duration\" or a shorter \"dt\""};
@@ -183,9 +193,10 @@ void Trials::run_batch(std::vector<One>& batch, const std::atomic<bool>* stop) {
       one.last = centre;
       const EarlyStop& rule = task_->stop;
       const double moved = length(centre.x - one.start.x, centre.y - one.start.y);
+      const bool judge = rule.after > 0 && now >= rule.after && !one.judged;
+      one.judged |= judge;
       one.early = one.status.ok() && simulation.tick() < one.run->ticks() &&
-                  ((rule.after > 0 && now >= rule.after && now < rule.after + slice && moved < rule.moved_less_than) ||
-                   (rule.fell_below && centre.z < *rule.fell_below));
+                  ((judge && moved < rule.moved_less_than) || (rule.fell_below && centre.z < *rule.fell_below));
       one.over = !one.status.ok() || one.early || simulation.tick() >= one.run->ticks();
     }
     std::erase_if(which, [&](std::size_t i) { return batch[i].over; });
@@ -312,9 +323,11 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
       const auto work = [&] { return outcomes_text(run_here(genomes.subspan(next.first, next.count), nullptr)); };
       auto child = platform::ChildProcess::start(work);
       if (!child.ok()) {
-        next.count = 1;
-        lost(next, child.error().diagnostics().front().what);
-        continue;
+        // The machine is to blame, not the genomes: they wait until a process has ended and made room.
+        waiting.push_front(std::move(next));
+        if (!running.empty()) break;
+        error_ = child.error();
+        return {};
       }
       next.process = std::move(*child);
       running.push_back(std::move(next));
@@ -335,6 +348,7 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
 }
 
 std::vector<Outcome> Trials::run(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
+  error_ = {};
   return options_.jobs > 1 ? run_in_processes(genomes, stop) : run_here(genomes, stop);
 }
 

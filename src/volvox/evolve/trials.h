@@ -44,8 +44,10 @@ class Trials {
   std::size_t modules_of_experiment() const { return modules_; }
   const std::shared_ptr<model::ModelLibrary>& models() const { return models_; }
 
-  // An outcome for each genome. `stop` ends it between slices of trials; the result is then empty.
+  // An outcome for each genome. `stop` ends it between slices of trials; the result is then empty, and also if no
+  // process can be started, which error() then says.
   std::vector<Outcome> run(std::span<const Genome> genomes, const std::atomic<bool>* stop = nullptr);
+  const Error& error() const { return error_; }
   // A single trial as a run of its own, from 0.
   Result<std::unique_ptr<sim::Run>> prepare(const Organism& organism, std::size_t trial);
 
@@ -66,6 +68,7 @@ class Trials {
   std::shared_ptr<model::ModelLibrary> models_;
   std::shared_ptr<WorldFiles> world_files_;
   std::size_t modules_ = 0;
+  Error error_;
 };
 
 }  // namespace volvox::evolve

@@ -80,6 +80,12 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   Setup setup{located->folder, *settings, options.seed, models, library_.minds, warnings};
   auto world = experiment_->init(setup);
   if (!world.ok()) return world.error();
+  for (const auto& [key, value] : options.settings)  // an experiment may settle some of them itself
+    if (setup.settings[key] != settings->at(key))
+      return Diagnostic{located->file.string(), 0,
+                        fmt::format("{} was set to {}, but this run has {} of its own: {}", key, settings->at(key), key,
+                                    setup.settings[key]),
+                        fmt::format("leave out --set {}=...", key)};
   for (const Diagnostic& warning : warnings) log_.warning(warning.text());
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
@@ -130,7 +136,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.dt = shared->run.dt;
   report_.threads = options.threads;
   report_.modules = simulation_->world().modules().size();
-  report_.settings = *settings;
+  report_.settings = setup.settings;  // as the experiment settled them
   report_.files = models.sources();
   if (library_.plugins)
     for (const fs::path& plugin : library_.plugins->files()) model::note_source(report_.files, plugin);

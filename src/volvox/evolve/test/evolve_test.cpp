@@ -1,6 +1,7 @@
 // Genomes, tasks, trials, algorithms and evolutions, on SuperBots with a behaviour of the test's own.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -114,6 +115,10 @@ TEST(Task, MistakesHaveALineAndAFix) {
   ASSERT_FALSE(broken.ok());
   EXPECT_EQ(broken.error().diagnostics().front().line, 3);
 
+  auto infinite = Document::parse("{\"bar\": 1e999}", "task.json");
+  ASSERT_FALSE(infinite.ok());
+  EXPECT_EQ(infinite.error().diagnostics().front().file, "task.json");
+
   Json json = task_json();
   json["fitnes"] = json["fitness"];
   EXPECT_NE(mistakes(json).find("did you mean 'fitness'"), std::string::npos) << mistakes(json);
@@ -127,6 +132,23 @@ TEST(Task, MistakesHaveALineAndAFix) {
   json = task_json();
   json["mind"]["shared"]["amplitude"] = {2, 1};
   EXPECT_NE(mistakes(json).find("'amplitude'"), std::string::npos);
+  const auto in_task = [](const char* key, const char* value) {
+    Json changed = task_json();
+    changed[Json::json_pointer(key)] = Json::parse(value);
+    return mistakes(changed);
+  };
+  EXPECT_EQ(in_task("/body/turns", "[0, 2]"), "");
+  for (const char* turns : {"[0.5]", "[-1]", "[1e300]"})
+    EXPECT_NE(in_task("/body/turns", turns).find("no turn"), std::string::npos) << turns;
+  for (const char* given : {R"([[], [0.5, "a", "b", 0]])", R"([[], [0, "a", "b", 4294967296]])"})
+    EXPECT_NE(in_task("/body/given", given).find("not understood"), std::string::npos) << given;
+  EXPECT_EQ(in_task("/mind/shared/n", R"({"from": 1, "to": 3, "whole": true})"), "");
+  for (const char* range : {R"({"from": 0.5, "to": 3, "whole": true})", R"({"from": 0, "to": 1e19, "whole": true})"})
+    EXPECT_NE(in_task("/mind/shared/n", range).find("whole"), std::string::npos) << range;
+  EXPECT_NE(in_task("/mind/shared/n", "[-1e308, 1e308]").find("larger than any number"), std::string::npos);
+  json = task_json();
+  json["trial"]["settings"]["list"] = {{"count", 3}};
+  EXPECT_EQ(std::ranges::count(made(json).trials[0].settings.at("list"), ' '), 2);
   json = task_json();
   json["fitness"] = Json::array();
   EXPECT_FALSE(mistakes(json).empty());
@@ -205,6 +227,46 @@ TEST(Breeder, EveryGenomeIsValid) {
   auto again = Breeder::create(task, models, 0);
   RandomStream same(5, 0, "test");
   for (int i = 0; i < 40; ++i) ASSERT_EQ(again->random(same), all[static_cast<std::size_t>(i)]);
+}
+
+// Bodies keep to the limits of mass and modules, whatever they are made from.
+TEST(Breeder, LimitsAreKept) {
+  const auto models = std::make_shared<model::ModelLibrary>();
+  const double mass = (*models->load("superbot"))->mass();
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+    Json json = task_json();
+    json["body"]["modules"] = {3, 8};
+    json["body"]["largest_mass"] = 4.5 * mass;
+    const Task task = made(json);
+    auto breeder = Breeder::create(task, models, 0);
+    ASSERT_TRUE(breeder.ok()) << breeder.error().text();
+    RandomStream random(seed, 0, "test");
+    std::vector<Genome> all;
+    for (int i = 0; i < 120; ++i) {
+      Genome child = i < 10 ? breeder->random(random)
+                     : i % 3 > 0
+                         ? breeder->crossed(all[random.below(all.size())], all[random.below(all.size())], random)
+                         : breeder->mutated(all[random.below(all.size())], random);
+      ASSERT_GE(child.tree.size(), 3u) << seed;
+      ASSERT_LE(child.tree.size(), 4u) << seed;
+      ASSERT_EQ(child.parts.size(), child.tree.size());
+      all.push_back(std::move(child));
+    }
+  }
+  const auto error_of = [&](const Json& body) {
+    Json json = task_json();
+    json["body"] = body;
+    const Task task = made(json);
+    const auto breeder = Breeder::create(task, models, 0);
+    return breeder.ok() ? std::string() : breeder.error().text();
+  };
+  EXPECT_NE(error_of({{"robot", "superbot"}, {"modules", {3, 8}}, {"largest_mass", 2.5 * mass}}).find("weigh"),
+            std::string::npos);
+  // Two modules face to face use up the one dock that is allowed.
+  EXPECT_EQ(error_of({{"robot", "superbot"}, {"modules", {2, 8}}, {"docks", {"front"}}}), "");
+  const std::string three = error_of({{"robot", "superbot"}, {"modules", {3, 8}}, {"docks", {"front"}}});
+  EXPECT_NE(three.find("task.json"), std::string::npos) << three;
+  EXPECT_NE(three.find("no body of 3 superbot"), std::string::npos) << three;
 }
 
 TEST(Breeder, CutsOffWhatOverlaps) {
@@ -297,6 +359,63 @@ TEST(Organism, BadFilesAreRefusedByName) {
   EXPECT_NE(error_of(with("m0.fornt")).find("did you mean 'front'"), std::string::npos);
   EXPECT_NE(error_of(with("m7.front")).find("module 1"), std::string::npos);
   EXPECT_NE(error_of(with("front")).find("module 1"), std::string::npos);
+  const auto in_genome = [&](const char* key, const std::string& value) {
+    Json json = Json::parse(with("m0.front"));
+    json[Json::json_pointer(key)] = Json::parse(value);
+    return error_of(to_json_text(json));
+  };
+  EXPECT_EQ(in_genome("/mind/each", R"([{"lag": 1}, {"lag": "2", "amplitude": 0.5}])"), "");
+  EXPECT_NE(in_genome("/mind/each", R"([{"lag": [1]}])").find("entry 0 of 'each'"), std::string::npos);
+  EXPECT_NE(in_genome("/mind/each", R"([3])").find("entry 0 of 'each'"), std::string::npos);
+  EXPECT_NE(in_genome("/mind/each", "{}").find("not a list"), std::string::npos);
+  EXPECT_NE(in_genome("/body/modules/1/turm", "1").find("did you mean 'turn'"), std::string::npos);
+  EXPECT_NE(in_genome("/body/modules/1/turn", "1.5").find("'turn' is 1.5"), std::string::npos);
+  EXPECT_NE(in_genome("/trials", R"([{"fricton": 1}])").find("did you mean 'friction'"), std::string::npos);
+  EXPECT_NE(in_genome("/trials", R"([{}, {"noise": "much"}])").find("entry 1 of 'trials'"), std::string::npos);
+  EXPECT_EQ(in_genome("/trials", R"([{"settings": {"wind": 3}}])"), "");
+  const std::string itself = R"({"volvox": "genome 1", "experiment": ")" + file.string() + R"("})";
+  EXPECT_NE(error_of(itself).find("is a genome itself"), std::string::npos);
+  Json json = task_json();
+  json["experiment"] = file.string();
+  const Task task = made(json);
+  const auto trials = Trials::create(task, library, {});
+  ASSERT_FALSE(trials.ok());
+  EXPECT_NE(trials.error().text().find("is a genome"), std::string::npos);
+}
+
+// A trial's settings are settled together with those that are given: nothing is overruled in silence.
+TEST(Organism, SettingsOfTrials) {
+  const sim::Library library = test_library();
+  const Folder folder;
+  const fs::path file = folder / "genome.json";
+  const auto run_of = [&](const std::string& wind, const std::map<std::string, std::string>& settings) {
+    Organism organism = decode(made(task_json()), Genome{{{}}, {0.5}, {{0.1}}});
+    organism.trials[1].settings = {{"wind", wind}};
+    EXPECT_TRUE(write_file(file, to_json_text(to_json(organism), 2)).ok());
+    sim::RunOptions options;
+    options.experiment = file.string();
+    options.settings = settings;
+    Log log([](LogLevel, std::string_view) {}, LogLevel::error);
+    return sim::Run::prepare(options, library, log);
+  };
+  const auto error_of = [&](const std::string& wind, const std::map<std::string, std::string>& settings) {
+    auto run = run_of(wind, settings);
+    return run.ok() ? std::string() : run.error().text();
+  };
+  EXPECT_EQ((*run_of("3", {{"trial", "2"}, {"friction", "0.5"}}))->report().settings,
+            (std::map<std::string, std::string>{{"trial", "2"}, {"friction", "0.5"}, {"wind", "3"}}));
+  EXPECT_EQ((*run_of("3", {{"wind", "4"}}))->report().settings.at("wind"), "4");  // trial 1 has no wind
+  EXPECT_EQ(error_of("3", {{"trial", "2"}, {"wind", "3"}}), "");                  // as a replay gives it
+  EXPECT_NE(error_of("3", {{"trial", "2"}, {"wind", "4"}}).find("trial 2 sets wind to 3"), std::string::npos);
+  EXPECT_NE(error_of("3", {{"trial", "2"}, {"wind", "0"}}).find("wind"), std::string::npos);  // its default
+  EXPECT_NE(error_of("-3", {{"trial", "2"}}).find("from 0 to"), std::string::npos);
+
+  Json json = task_json();
+  json["trial"]["settings"] = {{"wind", {-5, -4}}};
+  const Task task = made(json);
+  const auto evolution = Evolution::create(task, library, built_in_algorithms(), {});
+  ASSERT_FALSE(evolution.ok());
+  EXPECT_NE(evolution.error().text().find("from 0 to"), std::string::npos) << evolution.error().text();
 }
 
 TEST(Trials, SameAtAnyNumberOfThreadsAndProcesses) {
@@ -355,6 +474,64 @@ TEST(Trials, AFitnessThatIsNotMeasuredIsUnfit) {
   EXPECT_FALSE(evolution_page(*evolution, {}, {}).empty());
 }
 
+// Members without a fitness or a feature have no place on the map.
+TEST(Page, UnfitMembersOfTheArchive) {
+  const sim::Library library = test_library();
+  for (const std::string name : {"nsga2", "ga", "map_elites"}) {
+    Json json = task_json();
+    json["algorithm"]["name"] = name;
+    json["map"] = Json::parse(R"({"x": {"feature": "modules", "from": 1, "to": 5, "cells": 4},
+                                  "y": {"feature": "never_m", "from": 0, "to": 0.1, "cells": 5}})");
+    json["mind"]["fixed"] = {{"fails", "throws"}};
+    json["mind"]["shared"]["bad"] = {0, 1};
+    const Task task = made(json);
+    auto evolution = begun(task, library);
+    EXPECT_FALSE(evolution_page(*evolution, {}, {}).empty());  // before the first generation
+    ASSERT_TRUE(evolution->step());
+    EXPECT_GT(evolution->history().front().unfit, 0);
+    EXPECT_EQ(evolution_page(*evolution, {}, {}).find("Elites"), std::string::npos) << name;
+  }
+}
+
+// Where no more files may be opened, no process can be started: nothing is lost, and the genomes are not to blame.
+TEST(Trials, WhereNoProcessStartsTheStepEnds) {
+  const sim::Library library = test_library();
+  Json json = task_json();
+  json["algorithm"]["name"] = "nsga2", json["trial"]["duration"] = 0.1, json["algorithm"]["generations"] = 99;
+  const Task task = made(json);
+  EvolveOptions options;
+  options.trials.jobs = 3;
+  auto whole = begun(task, library, options), short_of_files = begun(task, library, options);
+  const auto lowest_free = [] {
+    const int file = ::dup(0);
+    ::close(file);
+    return static_cast<rlim_t>(file);
+  };
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  int refused = 0, done = 0;
+  for (rlim_t more = 0; more < 9; ++more) {
+    rlimit few = before;
+    few.rlim_cur = lowest_free() + more;
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const std::string state = short_of_files->state();
+    const bool stepped = short_of_files->step();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(short_of_files->error().empty(), stepped);
+    if (!stepped) {
+      ++refused;
+      EXPECT_EQ(short_of_files->state(), state);
+      continue;
+    }
+    ++done;
+    ASSERT_TRUE(whole->step());
+    EXPECT_EQ(short_of_files->state(), whole->state()) << more;
+    EXPECT_EQ(short_of_files->history().back().unfit, 0) << more;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(done, 0);
+}
+
 TEST(Trials, WhatRunsAwayIsUnfit) {
   const sim::Library library = test_library();
   Json json = task_json();
@@ -380,6 +557,18 @@ TEST(Trials, HopelessOnesAreStoppedEarly) {
   EXPECT_EQ(evolution->history().front().early, 12);
   EXPECT_NEAR(evolution->simulated(), 12 * 0.5, 12 * 0.26);
   EXPECT_EQ(evolution->history().front().unfit, 0);
+}
+
+// The ticks of a trial may be longer than the time between two looks at it.
+TEST(Trials, LongTicksAreStoppedEarly) {
+  const sim::Library library = test_library();
+  Json json = task_json();
+  json["trial"]["duration"] = 4, json["trial"]["dt"] = "0.6";
+  json["trial"]["stop"] = {{"after", 0.7}, {"moved_less_than", 100}};
+  const Task task = made(json);
+  auto evolution = begun(task, library);
+  ASSERT_TRUE(evolution->step());
+  EXPECT_EQ(evolution->history().front().early, 12);
 }
 
 // Every algorithm: the same hash at any number of threads, and from a state that was written at any generation.
@@ -410,6 +599,8 @@ TEST(Evolution, RepeatsAndGoesOn) {
     EvolveOptions threads;
     threads.trials.threads = 2, threads.trials.at_once = 3;
     auto other = begun(task, library, threads);
+    const std::atomic<bool> stop = true;  // a generation that is stopped is asked for again
+    ASSERT_FALSE(other->step(&stop));
     while (!other->done()) ASSERT_TRUE(other->step());
     EXPECT_EQ(other->hash(), whole->hash()) << name;
     EXPECT_EQ(other->state(), whole->state()) << name;
@@ -454,6 +645,13 @@ TEST(Evolution, AnotherStateIsRefused) {
   std::string changed = state;
   changed[state.size() / 2] = changed[state.size() / 2] == '1' ? '2' : '1';
   EXPECT_FALSE(error_of(task, options, changed).empty());
+  EXPECT_EQ(error_of(task, options, state + std::string(65u << 20, ' ')), "");  // a large one is not a damaged one
+  EvolveOptions rebuilt = options;
+  rebuilt.build = "another";
+  auto other = begun(task, library, rebuilt);
+  ASSERT_TRUE(other->load(file).ok());
+  EXPECT_TRUE(other->other_build());
+  EXPECT_FALSE(evolution->other_build());
   EvolveOptions seed = options, version = options, population = options;
   seed.seed = 7, version.version = "2", population.population = 9;
   EXPECT_NE(error_of(task, seed, state).find("--seed 1"), std::string::npos);
@@ -498,6 +696,38 @@ TEST(Algorithms, FindAPointFasterThanChance) {
     EXPECT_GT(tried_out("ga", 40, seed), 0.3 * chance);
     EXPECT_LT(chance, -0.1);
   }
+}
+
+TEST(Algorithms, PopulationOfTheCommandLine) {
+  const sim::Library library = test_library();
+  Json json = task_json();
+  json["algorithm"]["name"] = "nsga2", json["trial"]["duration"] = 0.1, json["body"]["modules"] = {1, 2};
+  const Task task = made(json);
+  EvolveOptions options;
+  options.population = 10;
+  auto evolution = begun(task, library, options);
+  ASSERT_TRUE(evolution->step());
+  EXPECT_EQ(evolution->archive().size(), 10u);
+  ASSERT_TRUE(evolution->step());
+  EXPECT_EQ(evolution->archive().size(), 10u);
+}
+
+TEST(Algorithms, WhatTheyCannotBreedIsRefused) {
+  const sim::Library library = test_library();
+  const auto error_of = [&](const std::string& name, int genes, int population) {
+    Json json = task_json();
+    json["body"]["given"] = Json::parse(R"([[], [0, "back", "front", 0]])");
+    json["algorithm"]["name"] = name;
+    json["mind"]["each"]["lag"] = {{"from", 0}, {"to", 1}, {"count", genes}};
+    const Task task = made(json);
+    EvolveOptions options;
+    options.population = population;
+    const auto evolution = Evolution::create(task, library, built_in_algorithms(), options);
+    return evolution.ok() ? std::string() : evolution.error().text();
+  };
+  EXPECT_NE(error_of("cmaes", 1000, 6).find("use \"de\""), std::string::npos);
+  EXPECT_NE(error_of("de", 1, 3).find("at least 4"), std::string::npos);
+  EXPECT_EQ(error_of("de", 1, 4), "");
 }
 
 TEST(Algorithms, NsgaKeepsTheWholeFront) {
