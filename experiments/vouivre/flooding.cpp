@@ -35,7 +35,8 @@ std::vector<model::ParameterDesc> Flooding::assumption_parameters() {
            {},
            {},
            {"live", "delayed"},
-           "a hop takes as long as its bytes (live), or a whole tick, as in DPRSim (delayed: of 1/4 s)",
+           "a hop takes as long as its bytes (live), or a whole tick, as in DPRSim (delayed: of 1/4 s; the cross is "
+           "smaller then)",
            0}};
 }
 

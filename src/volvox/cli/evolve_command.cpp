@@ -325,11 +325,15 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   if (arguments.json) fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, stopped), 2));
   else if (!arguments.quiet)
     fmt::print(
-        "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  run    volvox run {} "
-        "--view\n",
+        "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  hash   {}\n  run    volvox "
+        "run "
+        "{} --view\n",
         (*evolution)->task().name, number((*evolution)->best().fitness()), (*evolution)->history().size(),
         (*evolution)->trials(), (*evolution)->solved() ? ": solved" : "", (*folder / "best.json").string(),
-        (*folder / "index.html").string(), (*folder / "best.json").string());
+        (*folder / "index.html").string(), hash_text((*evolution)->hash()), (*folder / "best.json").string());
+  if (!quiet)
+    for (const auto& [why, count] : (*evolution)->failures())
+      log.warning(fmt::format("{} of {} genomes: {}", count, (*evolution)->tried(), why));
   if (stopped)
     std::fputs(fmt::format("{} stopped on request; go on with the same command, --resume and --out '{}'\n",
                            red("volvox:"), folder->string())

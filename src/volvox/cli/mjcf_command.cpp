@@ -40,6 +40,9 @@ int export_mjcf_command(const std::string& thing, const std::string& file, const
                         sim::Library& library, Log& log) {
   const auto world = world_of(thing, set, library, log);
   if (!world.ok()) return complain(world.error());
+  if (world->placements.empty())
+    return complain(Error(fmt::format("'{}' has no bodies that MuJoCo could move", thing),
+                          "export a robot, or a world with modules or obstacles"));
   const model::Mjcf mjcf = model::write_mjcf(*world);
   if (const auto written = write_file(file, mjcf.text); !written.ok()) return complain(written.error());
   for (const std::string& each : mjcf.left_out) std::fputs(fmt::format("volvox: left out: {}\n", each).c_str(), stderr);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <regex>
 #include <set>
 
 #include "volvox/base/csv.h"
@@ -66,6 +67,12 @@ double diversity_of(const std::vector<Individual>& tried) {
     sum += std::sqrt(squares);
   }
   return sum / real(genes);
+}
+
+// "trial 2: it ran away at 3.25 s" and the like, without the trial's number and without times.
+std::string without_times(const std::string& failure) {
+  static const std::regex trial("^trial [0-9]+: "), time(" at [0-9.]+ s\\b");
+  return std::regex_replace(std::regex_replace(failure, trial, ""), time, "");
 }
 
 bool belongs_to(const Genome& genome, const Task& task, std::size_t modules) {
@@ -154,9 +161,8 @@ void Evolution::note(const std::vector<Individual>& tried) {
     g.trials += narrow<int>(task_->trials.size());
     g.mean_modules += real(one.genome.modules()) / real(tried.size());
     simulated_ += one.outcome.simulated;
-    // What went wrong, without its time and numbers: the same mistake is counted as one.
-    if (std::string why = one.outcome.failure; !why.empty()) {
-      std::erase_if(why, [](char c) { return c >= '0' && c <= '9'; });
+    // What went wrong, without when and in which trial: the same mistake is counted as one.
+    if (const std::string why = without_times(one.outcome.failure); !why.empty()) {
       if (failures_.contains(why) || failures_.size() < most_failures) ++failures_[why];
     }
   }

@@ -64,6 +64,7 @@ class Evolution {
   const std::map<std::int64_t, Ancestor>& ancestors() const { return ancestors_; }  // of what lives, by number
   const std::map<std::string, int>& failures() const { return failures_; }          // how often each was met
   Breeder::Counts repairs() const { return breeder_.counts(); }
+  std::int64_t tried() const { return next_number_; }  // genomes
   std::int64_t trials() const { return trials_; }
   double simulated() const { return simulated_; }  // s
   std::uint64_t hash() const;

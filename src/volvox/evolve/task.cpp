@@ -130,6 +130,10 @@ void read_trials(Fields trial, Task& task) {
       trial.fail("dt", dt.error().diagnostics().front().what, dt.error().diagnostics().front().fix);
   const auto count = static_cast<std::size_t>(trial.integer("count", 1, 1, 1000));
   const auto friction = trial.numbers("friction", 2, 2), noise = trial.numbers("noise", 1, 2);
+  for (const auto& [name, range] : {std::pair{"friction", friction}, std::pair{"noise", noise}})
+    if (range.size() == 2 && !(range[0] >= 0 && range[0] <= range[1] && range[1] <= 100))
+      trial.fail(name, fmt::format("\"{}\" goes from {} to {}", name, range[0], range[1]),
+                 "give two numbers from 0 to 100, the smaller one first");
   const std::vector<Space> vary = read_spaces(trial.child("settings"));
   task.trials.clear();
   for (std::size_t k = 0; k < count; ++k) {

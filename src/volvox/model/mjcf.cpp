@@ -32,7 +32,7 @@ class Writer {
     for (const Placement& placement : world_.placements) write_placement(placement);
     for (const Connection& connection : world_.connections) write_weld(connection);
     if (world_.matter) leave_out("water, rubble and cloth");
-    std::string out = "<!-- Written by Volvox (volvox export --mjcf), for MuJoCo 3 or later.";
+    std::string out = "<!-- Written by Volvox (volvox export), for MuJoCo 3 or later.";
     if (!left_out_.empty()) out += "\n     Left out or changed:";
     for (const std::string& each : left_out_) out += "\n     - " + comment(each);
     out += fmt::format(

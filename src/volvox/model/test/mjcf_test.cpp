@@ -33,6 +33,9 @@ TEST(Mjcf, LinksJointsMotorsAndDocks) {
   const Mjcf mjcf = written(world_text);
   tinyxml2::XMLDocument document;
   ASSERT_EQ(document.Parse(mjcf.text.c_str()), tinyxml2::XML_SUCCESS);
+  // Stricter readers than this one refuse "--" within a comment.
+  const std::size_t comment = mjcf.text.find("<!--") + 4;
+  EXPECT_EQ(mjcf.text.find("--", comment), mjcf.text.find("-->", comment));
   const auto* root = document.FirstChildElement("mujoco");
   EXPECT_STREQ(root->FirstChildElement("option")->Attribute("gravity"), "0 0 -1.6");
   const auto* bodies = root->FirstChildElement("worldbody");
