@@ -190,6 +190,7 @@ struct NetArguments {
   std::uint64_t seed = 1;
   bool json = false;
 };
+void add_net(CLI::App& app, NetArguments& arguments);
 int net_flood_command(const NetArguments& arguments);
 
 // `volvox scan ...`: arenas from laser data. The subcommand and its arguments.

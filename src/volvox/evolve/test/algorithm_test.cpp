@@ -1,0 +1,114 @@
+// What the algorithms find and keep.
+#include "volvox/evolve/test/small_task.h"
+
+namespace volvox::evolve {
+namespace {
+
+// Without a simulation: genes are told how near they are to a point.
+double tried_out(const std::string& name, int generations, std::uint64_t seed) {
+  Json json = task_json();
+  json["algorithm"]["name"] = name, json["algorithm"]["population"] = 16;
+  json["body"]["given"] =
+      Json::parse(R"([[], [0, "back", "front", 0], [1, "back", "front", 0], [2, "back", "front", 0]])");
+  const Task task = made(json);
+  auto breeder = Breeder::create(task, std::make_shared<model::ModelLibrary>(), 0);
+  auto algorithm = (**built_in_algorithms().find(name))(task);
+  double best = -1e9;
+  for (int g = 0; g < generations; ++g) {
+    RandomStream random(seed, static_cast<std::uint64_t>(g), "test");
+    std::vector<Individual> asked = (*algorithm)->ask(*breeder, 16, random);
+    for (Individual& one : asked) {
+      double far = 0, weight = 1;
+      for (const double gene : flat(one.genome)) far += weight * (gene - 0.3) * (gene - 0.3), weight *= 2;
+      one.outcome.objectives = {-far};
+      best = std::max(best, -far);
+    }
+    (*algorithm)->tell(std::move(asked));
+  }
+  return best;
+}
+
+TEST(Algorithms, FindAPointFasterThanChance) {
+  for (const std::uint64_t seed : {11u, 12u, 13u}) {
+    const double chance = tried_out("random", 40, seed);
+    EXPECT_GT(tried_out("cmaes", 40, seed), -1e-3);
+    EXPECT_GT(tried_out("de", 40, seed), 0.3 * chance);
+    EXPECT_GT(tried_out("ga", 40, seed), 0.3 * chance);
+    EXPECT_LT(chance, -0.1);
+  }
+}
+
+TEST(Algorithms, PopulationOfTheCommandLine) {
+  const sim::Library library = test_library();
+  Json json = task_json();
+  json["algorithm"]["name"] = "nsga2", json["trial"]["duration"] = 0.1, json["body"]["modules"] = {1, 2};
+  const Task task = made(json);
+  EvolveOptions options;
+  options.population = 10;
+  auto evolution = begun(task, library, options);
+  ASSERT_TRUE(evolution->step());
+  EXPECT_EQ(evolution->archive().size(), 10u);
+  ASSERT_TRUE(evolution->step());
+  EXPECT_EQ(evolution->archive().size(), 10u);
+}
+
+TEST(Algorithms, WhatTheyCannotBreedIsRefused) {
+  const sim::Library library = test_library();
+  const auto error_of = [&](const std::string& name, int genes, int population) {
+    Json json = task_json();
+    json["body"]["given"] = Json::parse(R"([[], [0, "back", "front", 0]])");
+    json["algorithm"]["name"] = name;
+    json["mind"]["each"]["lag"] = {{"from", 0}, {"to", 1}, {"count", genes}};
+    const Task task = made(json);
+    EvolveOptions options;
+    options.population = population;
+    const auto evolution = Evolution::create(task, library, built_in_algorithms(), options);
+    return evolution.ok() ? std::string() : evolution.error().text();
+  };
+  EXPECT_NE(error_of("cmaes", 1000, 6).find("use \"de\""), std::string::npos);
+  EXPECT_NE(error_of("de", 1, 3).find("at least 4"), std::string::npos);
+  EXPECT_EQ(error_of("de", 1, 4), "");
+}
+
+TEST(Algorithms, NsgaKeepsTheWholeFront) {
+  Json json = task_json();
+  json["algorithm"]["name"] = "nsga2", json["algorithm"]["population"] = 8;
+  const Task task = made(json);
+  auto algorithm = (**built_in_algorithms().find("nsga2"))(task);
+  std::vector<Individual> tried(16);
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    tried[i].number = static_cast<std::int64_t>(i);
+    const double x = static_cast<double>(i % 8);
+    // The first eight are on the front; the others are worse in both, and one is unfit.
+    tried[i].outcome.objectives = {x - (i < 8 ? 0 : 1), 7 - x - (i < 8 ? 0 : 1)};
+  }
+  tried[9].outcome.objectives = {std::nan(""), 100};
+  (*algorithm)->tell(std::move(tried));
+  ASSERT_EQ((*algorithm)->archive().size(), 8u);
+  for (const Individual* one : (*algorithm)->archive()) EXPECT_LT(one->number, 8);
+}
+
+TEST(Algorithms, MapElitesKeepsTheBestOfEachCell) {
+  Json json = task_json();
+  json["algorithm"]["name"] = "map_elites";
+  json["map"] = Json::parse(R"({"x": {"feature": "modules", "from": 0, "to": 4, "cells": 4},
+                                "y": {"feature": "moved_m", "from": 0, "to": 1, "cells": 2}})");
+  const Task task = made(json);
+  auto algorithm = (**built_in_algorithms().find("map_elites"))(task);
+  const auto one = [](std::int64_t number, double fitness, double x, double y) {
+    Individual made;
+    made.number = number;
+    made.outcome.objectives = {fitness}, made.outcome.features = {x, y};
+    return made;
+  };
+  (*algorithm)
+      ->tell({one(0, 1, 0.5, 0.2), one(1, 3, 0.6, 0.3), one(2, 2, 0.7, 0.1), one(3, 1, 99, 0.9),
+              one(4, std::nan(""), 2, 0.9), one(5, 5, std::nan(""), 0)});
+  const auto archive = (*algorithm)->archive();
+  ASSERT_EQ(archive.size(), 2u);
+  EXPECT_EQ(archive[0]->number, 1);
+  EXPECT_EQ(archive[1]->number, 3);
+}
+
+}  // namespace
+}  // namespace volvox::evolve
