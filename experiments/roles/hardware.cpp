@@ -16,7 +16,8 @@ namespace {
 void add_play(model::ModuleModel& model, double play) {
   const std::size_t count = model.joints.size();
   for (std::size_t j = 0; j < count; ++j) {
-    model::Joint servo = model.joints[j], gear = servo;
+    model::Joint servo = model.joints[j];
+    model::Joint gear = model.joints[j];
     model::Link wheel;
     wheel.name = servo.name + "_gear";
     wheel.pose = model.links[servo.child].pose * servo.child_frame;

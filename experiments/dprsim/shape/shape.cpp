@@ -49,7 +49,7 @@ std::vector<Cell> cells_of_shape(const std::string& shape, std::size_t count) {
 // Catoms follow its edge from the seed, and never reach another piece.
 Result<void> check_one_piece(const std::vector<Cell>& cells, const std::string& file, const lattice::Lattice& hex) {
   lattice::Ensemble shape(hex);
-  if (const auto good = shape.add(cells); !good.ok()) return good;
+  if (auto good = shape.add(cells); !good.ok()) return good;
   std::vector<bool> found(cells.size());
   std::vector<std::uint32_t> open = {shape.at({})};  // the seed
   found[open[0]] = true;
