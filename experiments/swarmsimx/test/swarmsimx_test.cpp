@@ -57,7 +57,7 @@ TEST(AttitudeController, KnowsWhereUpIs) {
   for (int i = 0; i < 2500 * 10 + 625; ++i)
     controller.step({narrow<std::int32_t>(std::lround(rate)), 0, 0}, {}, {0, 0, 0, 200000}, 4000);
   const robots::FixedVector up = controller.up();  // after a quarter turn about x, up is along +y
-  const double turned = std::lround(rate) / 1024.0 * 0.004 * (2500 * 10 + 625);
+  const double turned = real(std::lround(rate)) / 1024 * 0.004 * (2500 * 10 + 625);
   EXPECT_NEAR(up.y / 16384.0, std::sin(turned), 2e-3);
   EXPECT_NEAR(up.z / 16384.0, std::cos(turned), 2e-3);
 }
