@@ -39,7 +39,7 @@ void use_mesh(const Mesh& mesh) {
 inline std::filesystem::path file_of(std::string_view bytes, const std::string& ending) {
   static const std::filesystem::path folder =
       std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
-  const std::filesystem::path file = folder / ("volvox_fuzz_" + std::to_string(getpid()) + ending);
+  std::filesystem::path file = folder / ("volvox_fuzz_" + std::to_string(getpid()) + ending);
   std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
   return file;
 }

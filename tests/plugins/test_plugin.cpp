@@ -272,7 +272,7 @@ class Still final : public physics::Engine {
   }
   void set_gravity(const Vec3& gravity) override { inner_->set_gravity(gravity); }
   StepStatus advance(Time begin, Time end) override {
-    const StepStatus status = inner_->advance(begin, end);
+    StepStatus status = inner_->advance(begin, end);
     if (loses_its_way_) state_of(*inner_).poses.back().position.x = not_a_number;
     return status;
   }

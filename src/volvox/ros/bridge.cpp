@@ -99,7 +99,7 @@ class Bridge final : public mind::Extension {
   std::string frame_of(const mind::Agent& agent, const model::Sensor& sensor, const world::World& world) {
     const world::PlacementIndex placement = agent.placement();
     if (sensor.pose == Pose{}) return agent.name() + "/" + world.module_model(placement).links[sensor.link].name;
-    const std::string frame = agent.name() + "/" + sensor.name;
+    std::string frame = agent.name() + "/" + sensor.name;
     if (std::none_of(mounts_.begin(), mounts_.end(), [&](const Mount& mount) { return mount.frame == frame; }))
       mounts_.push_back({frame, world.part(placement).first_link + sensor.link, sensor.pose});
     return frame;

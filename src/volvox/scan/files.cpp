@@ -250,14 +250,14 @@ std::string stl_of(const model::MeshData& mesh) {
 }
 
 Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file) {
-  if (const auto good = check_mesh_name(file); !good.ok()) return good;
+  if (auto good = check_mesh_name(file); !good.ok()) return good;
   const std::string kind = file_ending(file);
   if (kind == ".ply") return write_file(file, ply_of(mesh));
   if (kind == ".off") return write_file(file, off_of(mesh));
   if (kind == ".stl") return write_file(file, stl_of(mesh));
   std::filesystem::path beside = file;
   beside.replace_extension(".stl");
-  if (const auto written = write_file(beside, stl_of(mesh)); !written.ok()) return written;
+  if (auto written = write_file(beside, stl_of(mesh)); !written.ok()) return written;
   return write_file(file, sdf_world(file.stem().string(), beside.filename().string()));
 }
 
@@ -267,12 +267,12 @@ Result<void> write_arena(const Built& built, const std::filesystem::path& file) 
   beside.replace_extension(".stl");
   const bool has_rest = !built.rest.triangles.empty();
   if (has_rest)
-    if (const auto written = write_file(beside, stl_of(built.rest)); !written.ok()) return written;
+    if (auto written = write_file(beside, stl_of(built.rest)); !written.ok()) return written;
   return write_file(file, sdf_world(file.stem().string(), has_rest ? beside.filename().string() : "", built.boxes));
 }
 
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) {
-  if (const auto good = check_cloud_name(file); !good.ok()) return good;
+  if (auto good = check_cloud_name(file); !good.ok()) return good;
   const std::string kind = file_ending(file);
   if (kind == ".ply") return write_file(file, ply_of(mesh_of(cloud)));
   if (kind == ".pcd") return write_file(file, pcd_of(cloud));

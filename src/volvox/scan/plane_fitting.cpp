@@ -38,7 +38,7 @@ struct Frame {
 class PlaneBorder {
  public:
   PlaneBorder(const Cloud& cloud, const PlaneSet& set, const CellGrid& grid, std::int32_t plane)
-      : cloud_(cloud), set_(set), grid_(grid), plane_(plane) {
+      : set_(set), grid_(grid) {
     const FittedPlane& own = set.planes[plane];
     frame_.normal = own.normal;
     // Vertical planes get a vertical frame, so that their outlines are aligned with the cells.
@@ -326,10 +326,8 @@ class PlaneBorder {
     return corners;
   }
 
-  const Cloud& cloud_;
   const PlaneSet& set_;
   const CellGrid& grid_;
-  std::int32_t plane_;
   Frame frame_;
   std::vector<Vec2> points_;
   double cell_ = 0;

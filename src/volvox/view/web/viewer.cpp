@@ -46,7 +46,7 @@ std::string mark_of(const sim::Input& given) {
 std::filesystem::path bundle_folder() {
   std::filesystem::path first;
   for (const auto& root : platform::resource_path()) {
-    const auto folder = root / "web" / "dist";
+    auto folder = root / "web" / "dist";
     if (std::filesystem::exists(folder / "index.html")) return folder;
     if (first.empty() || std::filesystem::exists(root / "web")) first = folder;
   }

@@ -14,7 +14,8 @@ constexpr model::Material rubber{0.8, 0};
 // Adds a sheet of two triangles a cell, from x = first to last, whose height depends on x.
 template <class Height>
 void add_sheet(model::MeshData& mesh, double first, double last, double cell, const Height& height) {
-  const int columns = static_cast<int>((last - first) / cell + 0.5), rows = static_cast<int>(0.8 / cell + 0.5);
+  const int columns = static_cast<int>(std::lround((last - first) / cell)),
+            rows = static_cast<int>(std::lround(0.8 / cell));
   const auto start = static_cast<std::uint32_t>(mesh.vertices.size());
   for (int row = 0; row <= rows; ++row) {
     for (int column = 0; column <= columns; ++column) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -52,12 +53,12 @@ class Bench {
   void set_clock(std::int64_t ticks) { ticks_ = ticks; }
   StepStatus tick() {
     const TickLength dt{1, 60};
-    const StepStatus status = engine_->advance(dt.start_of(ticks_), dt.start_of(ticks_ + 1));
+    StepStatus status = engine_->advance(dt.start_of(ticks_), dt.start_of(ticks_ + 1));
     ++ticks_;
     return status;
   }
   void run(double seconds) {
-    const int count = static_cast<int>(seconds * 60 + 0.5);
+    const int count = static_cast<int>(std::lround(seconds * 60));
     for (int i = 0; i < count; ++i) {
       const StepStatus status = tick();
       ASSERT_TRUE(status.ok()) << "body " << status.body.index << ": " << status.what;

@@ -53,7 +53,7 @@ class Socket {
   }
   std::string take(std::size_t size) {
     while (received_.size() < size && read_some()) {}
-    const std::string taken = received_.substr(0, size);
+    std::string taken = received_.substr(0, size);
     received_.erase(0, size);
     return taken;
   }
