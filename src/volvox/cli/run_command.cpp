@@ -139,8 +139,10 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
     if (has_paper) rows.back().push_back(metric.paper ? number(*metric.paper) : "");
     rows.back().push_back(metric.note);
   }
-  fmt::print("\n{}  {} modules, engine {}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n",
-             bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
+  // Worlds of catoms have no modules; how many catoms there are is among their metrics.
+  const std::string modules = report.modules > 0 ? fmt::format("{} modules, ", report.modules) : "";
+  fmt::print("\n{}  {}engine {}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n", bold(report.experiment),
+             modules, report.engine, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
   fmt::print("{}\n", report::text_table(rows));
   if (report.pacing) fmt::print("{}\n", sim::pacing_text(*report.pacing));

@@ -37,9 +37,18 @@ Result<Document> Document::read(const std::filesystem::path& file, std::uintmax_
 Result<Document> Document::parse(std::string text, const std::string& file) {
   Document document;
   document.text_ = std::move(text), document.file_ = file;
+  // JSON lets the last of two equal keys win; whoever wrote both would not know which of them counts.
+  std::vector<std::set<std::string>> keys;  // of the objects around the present place
+  std::string twice;
+  const auto find_twice = [&](int, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed).second && twice.empty()) twice = parsed;
+    return true;
+  };
   // Comments may stand in a task: a person writes it.
   try {
-    document.root_ = Json::parse(document.text_, nullptr, true, true);
+    document.root_ = Json::parse(document.text_, find_twice, true, true);
   } catch (const Json::parse_error& error) {
     const std::size_t at = std::min(document.text_.size(), error.byte);
     return Diagnostic{file, line_at(document.text_, at),
@@ -49,6 +58,9 @@ Result<Document> Document::parse(std::string text, const std::string& file) {
     return Diagnostic{file, 0, "a number in this file is larger than any number can be (such as 1e999)",
                       "give numbers of at most 1e308"};
   }
+  if (!twice.empty())
+    return Diagnostic{file, document.line_of({twice, twice}),
+                      fmt::format("the key '{}' is there twice in one object", twice), "leave one of them out"};
   return document;
 }
 

@@ -45,6 +45,9 @@ Result<std::shared_ptr<const Program>> compile(const Source& source) {
   c.program.delays_ms = {0};
   try {
     declare_predicates(c);
+    if (source.rules.empty())
+      c.fail({0, 1, 1}, "the program has no rules and no facts, so that nothing would happen",
+             "write at least one, such as !seen(A). after type seen(node).");
     simplify_rules(c);
     localize_rules(c);
     if (c.rules.size() > most_rules)

@@ -55,6 +55,9 @@ std::string Recording::warning() const {
 
 Result<void> Recording::read_description() {
   const auto found = reader_->metadata().find("volvox");
+  if (found == reader_->metadata().end() && !complete())
+    return Diagnostic{file_.string(), 0, "this file was cut off before anything of a run was in it",
+                      "copy it again, or run the experiment again with --record"};
   if (found == reader_->metadata().end())
     return Diagnostic{file_.string(), 0, "this MCAP file was not written by Volvox",
                       "give a file that volvox run --record wrote"};

@@ -5,6 +5,10 @@ namespace volvox::evolve {
 namespace {
 
 TEST(Task, MistakesHaveALineAndAFix) {
+  auto twice = Document::parse("{\n  \"a\": {\"b\": 1},\n  \"b\": 2,\n  \"a\": 3\n}", "task.json");
+  ASSERT_FALSE(twice.ok());
+  EXPECT_NE(twice.error().text().find("task.json:4: the key 'a' is there twice"), std::string::npos)
+      << twice.error().text();
   auto broken = Document::parse("{\n  \"a\": 1,\n  \"b\" 2\n}", "task.json");
   ASSERT_FALSE(broken.ok());
   EXPECT_EQ(broken.error().diagnostics().front().line, 3);

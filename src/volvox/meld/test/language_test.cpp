@@ -84,6 +84,8 @@ TEST(MeldLanguage, ErrorsNameFileLineColumnAndFix) {
   EXPECT_NE(error_of("type a(node).\ninclude #there.meld\n")
                 .find("test.meld:2: column 1: the file there.meld cannot be included"),
             std::string::npos);
+  EXPECT_NE(error_of("").find("test.meld:1: column 1: the program has no rules and no facts"), std::string::npos);
+  EXPECT_NE(error_of("type a(node).").find("the program has no rules and no facts"), std::string::npos);
   EXPECT_NE(error_of("/* no end").find("test.meld:1: column 1: this comment does not end"), std::string::npos);
   EXPECT_NE(error_of("type linear a(node).\n!a(X).").find("a is linear, but is written with !"), std::string::npos);
   EXPECT_NE(error_of("type neighbor(node, int).").find("write it as: type neighbor(node, node, int)."),

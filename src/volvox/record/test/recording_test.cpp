@@ -379,6 +379,19 @@ TEST_F(RecordingTest, VerifyMissesADockEventThatWasNotRecorded) {
   EXPECT_EQ(verified->field, "dock event 1");
 }
 
+// Whoever copied a file in part is not told that it comes from another program.
+TEST_F(RecordingTest, AFileThatWasCutWithinItsBeginningIsNotCalledForeign) {
+  record();
+  const fs::path file = folder_ / format::file_name;
+  for (const std::uintmax_t size : {4000, 400, 40}) {
+    fs::resize_file(file, size);
+    const auto opened = Recording::open(file);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_NE(opened.error().text().find("cut off before anything of a run was in it"), std::string::npos)
+        << size << ": " << opened.error().text();
+  }
+}
+
 TEST_F(RecordingTest, VerifyTellsHowMuchOfTheRunIsThere) {
   sim::RunOptions options;
   options.experiment = (folder_ / "chain.sdf").string();
