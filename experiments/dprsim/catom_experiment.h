@@ -16,6 +16,7 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   void begin(const sim::Simulation& simulation) override;
   void archive_state(Archive& ar) override { world_->archive(ar); }
   bool state_is_hashed() const override { return true; }
+  sim::Cloud* cloud() override { return this; }
 
   sim::CloudLook cloud_look() const override;
   void cloud_items(std::vector<sim::CloudItem>& items) const override;

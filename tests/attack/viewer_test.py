@@ -249,12 +249,20 @@ class ViewerAttack(CommandTest):
         self.assertNotIn("\x9b", self.said())
         # The same words in a file and on the command line.
         self.write("bad.sdf", '<sdf version="1.9"><world name="w"><model name="a"><joint name="&#155;31m" type="\u009b31m"/></model></world></sdf>')
-        for arguments in [["run", "bad.sdf"], ["run", "\x1b[2J"], ["run", "remod3d/snake", "--set", "\x1b[2J=1"], ["\x1b[2J"], ["replay", "\x1b[2J"],
+        self.write("\x1b[31mtask.json", "{}")
+        for arguments in [["evolve", "\x1b[31mtask.json"], ["run", "bad.sdf"], ["run", "\x1b[2J"], ["run", "remod3d/snake", "--set", "\x1b[2J=1"], ["\x1b[2J"], ["replay", "\x1b[2J"],
                           ["run", "remod3d/snake", "--engine", "\x1b[2J"], ["view", "\x1b[2J"], ["run", "remod3d/snake", "--view", "--host", "\x1b[2J"]]:
             done = self.run_program(*arguments, status=None)
             self.assertNotEqual(done.returncode, 0, arguments)
             for escape in "\x1b\u009b":
                 self.assertNotIn(escape, done.stderr + done.stdout, arguments)
+
+    def test_no_escapes_of_what_is_exported(self):
+        self.write("sensor.sdf", '''<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w"><model name="a"><link name="l">
+            <collision name="c"><geometry><box><size>1 1 1</size></box></geometry></collision></link>
+            <volvox:sensor name="s" type="a&#155;31mRED" link="l"/><volvox:mind behavior="idle"/></model></world></sdf>''')
+        done = self.run_program("export", "sensor.sdf", "--mjcf", "a.xml", status=None)
+        self.assertNotIn("\u009b", done.stderr + done.stdout)
 
     def test_the_host_reaches_no_shell(self):
         """A desktop whose xdg-open writes down what it was given."""

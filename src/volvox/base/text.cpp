@@ -95,6 +95,22 @@ fs::path part_of(const fs::path& file) { return fmt::format("{}.{}.part", file.s
 
 }  // namespace
 
+Result<std::string> read_file(const fs::path& file, std::uintmax_t largest) {
+  const std::string name = file.string();
+  std::error_code error;
+  if (!fs::exists(file, error)) return Diagnostic{name, 0, "there is no such file", "check the path and its spelling"};
+  if (!fs::is_regular_file(file, error))
+    return Diagnostic{name, 0, "this is not a file", "give the path of a file, not of a folder, pipe or device"};
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (!error && size > largest)
+    return Diagnostic{name, 0, fmt::format("the file has {} bytes, and at most {} are read", size, largest),
+                      "see whether it is the file that you meant"};
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in) return Diagnostic{name, 0, "the file cannot be read", "check its permissions"};
+  return bytes;
+}
+
 bool can_write_file(const fs::path& file) {
   std::error_code error;
   if (is_device(file)) return !fs::is_directory(file, error) && std::ofstream(file, std::ios::app).good();

@@ -1,6 +1,7 @@
 // Text in files and on terminals.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ std::string xml_escaped(std::string_view text);
 // Text from outside (a file, a client, a plugin) as it may be printed: control characters, which a terminal would obey,
 // and bytes that are not UTF-8 become \x1b and the like. Line feeds and tabs stay.
 std::string printable(std::string_view text);
+
+// All bytes of a file. Only of a file: a pipe or a device might have no end. One of more bytes than `largest` is
+// refused. The error names the file.
+Result<std::string> read_file(const std::filesystem::path& file, std::uintmax_t largest = 1ull << 32);
 
 // Writes the file completely or not at all: first under another name beside it, synced to the disk, then renamed.
 // Readers never see a half-written file, even after a crash; the old file stays until the new one is complete. The

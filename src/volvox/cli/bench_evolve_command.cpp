@@ -114,7 +114,9 @@ int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& li
   if (!threads.ok()) return complain(threads.error());
 
   const fs::path folder = fs::temp_directory_path() / fmt::format("volvox_bench_evolve_{}", platform::process_number());
-  fs::create_directories(folder);
+  // What another user may have put there is not used.
+  if (std::error_code error; !fs::create_directory(folder, error))
+    return complain(Error(fmt::format("the folder {} cannot be made", folder.string()), "remove it, or set TMPDIR"));
   std::vector<evolve::Genome> genomes;
   std::vector<fs::path> files;
   RandomStream random(arguments.seed, 0, "bench");
@@ -166,8 +168,8 @@ int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& li
                                                            {"results", rows}},
                                     2));
   else
-    fmt::print("{} trials of {} s with {} modules ({})\n{}", arguments.trials, task->duration, modules, task->name,
-               report::text_table(table));
+    fmt::print("{} trials of {} s with {} modules ({})\n{}", arguments.trials, task->duration, modules,
+               printable(task->name), report::text_table(table));
   return done;
 }
 

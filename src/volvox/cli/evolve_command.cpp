@@ -328,9 +328,10 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
         "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  hash   {}\n  run    volvox "
         "run "
         "{} --view\n",
-        (*evolution)->task().name, number((*evolution)->best().fitness()), (*evolution)->history().size(),
-        (*evolution)->trials(), (*evolution)->solved() ? ": solved" : "", (*folder / "best.json").string(),
-        (*folder / "index.html").string(), hash_text((*evolution)->hash()), (*folder / "best.json").string());
+        printable((*evolution)->task().name), number((*evolution)->best().fitness()), (*evolution)->history().size(),
+        (*evolution)->trials(), (*evolution)->solved() ? ": solved" : "", printable((*folder / "best.json").string()),
+        printable((*folder / "index.html").string()), hash_text((*evolution)->hash()),
+        printable((*folder / "best.json").string()));
   if (!quiet)
     for (const auto& [why, count] : (*evolution)->failures())
       log.warning(fmt::format("{} of {} genomes: {}", count, (*evolution)->tried(), why));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
@@ -30,7 +29,7 @@ using Rows = std::vector<std::pair<std::string, std::string>>;  // name, one lin
 
 // The first sentence of the comment at the top of a world's file; the name of the file if there is none.
 std::string first_sentence(const std::filesystem::path& world) {
-  const auto text = model::read_text(world);
+  const auto text = read_file(world);
   const std::size_t begin = text.ok() ? text->find("<!--") : std::string::npos;
   if (begin == std::string::npos || begin > text->find("<sdf")) return world.filename().string();
   const std::string comment = text->substr(begin + 4, text->find("-->", begin) - begin - 4);
@@ -434,9 +433,8 @@ namespace {
 
 // A world file is told of as an experiment, any other as a robot.
 bool holds_a_world(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return text.find("<world") != std::string::npos;
+  const auto text = read_file(file);
+  return text.ok() && text->find("<world") != std::string::npos;
 }
 
 }  // namespace

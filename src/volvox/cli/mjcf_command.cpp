@@ -45,8 +45,9 @@ int export_mjcf_command(const std::string& thing, const std::string& file, const
                           "export a robot, or a world with modules or obstacles"));
   const model::Mjcf mjcf = model::write_mjcf(*world);
   if (const auto written = write_file(file, mjcf.text); !written.ok()) return complain(written.error());
-  for (const std::string& each : mjcf.left_out) std::fputs(fmt::format("volvox: left out: {}\n", each).c_str(), stderr);
-  fmt::print("{}\n", file);
+  for (const std::string& each : mjcf.left_out)
+    std::fputs(fmt::format("volvox: left out: {}\n", printable(each)).c_str(), stderr);
+  fmt::print("{}\n", printable(file));
   return done;
 }
 

@@ -45,7 +45,7 @@ Result<void> check_log_name(const fs::path& file) {
 }
 
 Result<scan::ScanLog> read_log(const std::string& file) {
-  const auto bytes = scan::read_bytes(file);
+  const auto bytes = read_file(file);
   if (!bytes.ok()) return bytes.error();
   return scan::parse_carmen(*bytes, file);
 }
@@ -159,7 +159,7 @@ namespace {
 
 // The error of a located path against the true path that `simulate --path` wrote.
 Result<std::vector<std::array<double, 2>>> path_errors(const scan::ScanLog& log, const std::string& file) {
-  const auto bytes = scan::read_bytes(file);
+  const auto bytes = read_file(file);
   if (!bytes.ok()) return bytes.error();
   std::vector<std::array<double, 2>> errors;
   std::size_t line_begin = bytes->find('\n'), i = 0;

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "volvox/base/json_text.h"
+#include "volvox/base/text.h"
 
 namespace volvox::evolve {
 namespace {
@@ -22,16 +21,9 @@ int line_at(const std::string& text, std::size_t position) {
 }  // namespace
 
 Result<Document> Document::read(const std::filesystem::path& file, std::uintmax_t largest) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(file, error);
-  if (error) return Diagnostic{file.string(), 0, "the file cannot be read", "see whether the path is right"};
-  if (size > largest)
-    return Diagnostic{file.string(), 0, "the file is larger than any task or genome", "give another file"};
-  std::ifstream in(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.good() && !in.eof())
-    return Diagnostic{file.string(), 0, "the file cannot be read", "see whether it is readable"};
-  return parse(std::move(text), file.string());
+  Result<std::string> text = read_file(file, largest);
+  if (!text.ok()) return text.error();
+  return parse(std::move(*text), file.string());
 }
 
 Result<Document> Document::parse(std::string text, const std::string& file) {

@@ -92,7 +92,7 @@ Result<std::vector<Cell>> cells_of_image(const model::HeightFieldData& image, co
 }
 
 Result<std::vector<Cell>> read_cells(const std::filesystem::path& file, const Lattice& lattice) {
-  const Result<std::string> bytes = model::read_text(file);
+  const Result<std::string> bytes = read_file(file);
   if (!bytes.ok()) return bytes.error();
   return cells_of(*bytes, file, lattice);
 }

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
+#include "volvox/base/text.h"
 #include "volvox/meld/compiler.h"
 #include "volvox/meld/programs.h"
 
@@ -71,14 +69,7 @@ Result<std::shared_ptr<const Program>> load_program(const std::filesystem::path&
 }
 
 Result<std::shared_ptr<const Program>> load_program(const std::filesystem::path& file) {
-  return load_program(file, [](const std::filesystem::path& path) -> Result<std::string> {
-    std::error_code error;
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return Diagnostic{path.string(), 0, "the file cannot be read", "see whether the path is right"};
-    if (!std::filesystem::is_regular_file(path, error))  // a device might have no end
-      return Diagnostic{path.string(), 0, "this is no file", "give the path of a program"};
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  });
+  return load_program(file, [](const std::filesystem::path& path) { return read_file(path); });
 }
 
 Result<std::shared_ptr<const Program>> find_program(const std::string& name_or_file, const ReadFile& read) {

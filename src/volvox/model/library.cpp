@@ -4,6 +4,7 @@
 #include <set>
 
 #include "volvox/base/platform/paths.h"
+#include "volvox/base/text.h"
 #include "volvox/model/file_names.h"
 #include "volvox/model/reader.h"
 #include "volvox/model/schema.h"
@@ -163,7 +164,7 @@ Result<fs::path> ModelLibrary::find_resource(const std::string& uri, const fs::p
 }
 
 Result<std::string> ModelLibrary::read(const fs::path& file) {
-  Result<std::string> bytes = read_text(file);
+  Result<std::string> bytes = read_file(file);
   if (bytes.ok()) note_source(sources_, file, *bytes);
   return bytes;
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "volvox/base/index.h"
+#include "volvox/base/text.h"
 #include "volvox/model/parameters.h"
 #include "volvox/model/reader.h"
 #include "volvox/model/schema.h"
@@ -413,7 +414,7 @@ Result<WorldModel> read_world_element(const std::string& text, const XMLElement&
 }  // namespace
 
 Result<std::vector<ParameterDesc>> read_parameters(const fs::path& file) {
-  const Result<std::string> text = read_text(file);
+  const Result<std::string> text = read_file(file);
   if (!text.ok()) return text.error();
   Report report(file.string());
   tinyxml2::XMLDocument document;

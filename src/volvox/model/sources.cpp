@@ -21,7 +21,7 @@ void note_source(Sources& sources, const fs::path& file, std::string_view bytes)
 }
 
 void note_source(Sources& sources, const fs::path& file) {
-  if (const auto bytes = read_text(file); bytes.ok()) note_source(sources, file, *bytes);
+  if (const auto bytes = read_file(file); bytes.ok()) note_source(sources, file, *bytes);
 }
 
 namespace {

@@ -4,13 +4,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
 
 namespace volvox::model {
 namespace {
 
 constexpr std::size_t max_diagnostics = 50;
-constexpr std::uintmax_t max_file_bytes = 1u << 30;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 
@@ -32,24 +30,6 @@ void Report::error(const Error& other) {
 
 void Report::warn(int line, std::string what, std::string fix) {
   if (warnings_.size() < max_diagnostics) warnings_.push_back({file_, line, std::move(what), std::move(fix)});
-}
-
-Result<std::string> read_text(const std::filesystem::path& file) {
-  const std::string name = file.string();
-  std::error_code code;
-  if (!std::filesystem::exists(file, code)) {
-    return Diagnostic{name, 0, "there is no such file", "check the path and its spelling"};
-  }
-  if (!std::filesystem::is_regular_file(file, code)) {
-    return Diagnostic{name, 0, "this is not a file", "name the .sdf or .urdf file itself"};
-  }
-  if (std::filesystem::file_size(file, code) > max_file_bytes || code) {
-    return Diagnostic{name, 0, "the file is larger than 1 GiB", "put large data into meshes and images"};
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) return Diagnostic{name, 0, "the file cannot be read", "check its permissions"};
-  return text;
 }
 
 bool parse_xml(const std::string& text, tinyxml2::XMLDocument& document, Report& report) {

@@ -47,8 +47,6 @@ class Report {
   std::vector<Diagnostic> warnings_;
 };
 
-// The whole text of a file.
-Result<std::string> read_text(const std::filesystem::path& file);
 // Parses a text. False after reporting the line where the XML is not well-formed.
 bool parse_xml(const std::string& text, tinyxml2::XMLDocument& document, Report& report);
 

@@ -216,14 +216,20 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
 
 namespace {
 
-// Tables that grow together, tick by tick.
+// Tables that grow together, tick by tick. They stand beside those of before until all of them are complete.
 class Tables {
  public:
   explicit Tables(fs::path folder) : folder_(std::move(folder)) {}
+  ~Tables() {
+    std::error_code error;
+    for (auto& [name, table] : tables_) fs::remove(part_of(name), error);
+  }
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
 
   Csv& add(const std::string& name, Csv rows) {
     const std::string file = name + ".csv";
-    return tables_.emplace(file, Table{std::ofstream(folder_ / file), std::move(rows)}).first->second.rows;
+    return tables_.emplace(file, Table{std::ofstream(part_of(file)), std::move(rows)}).first->second.rows;
   }
   void flush() {
     for (auto& [name, table] : tables_) table.file << table.rows.take();
@@ -234,12 +240,16 @@ class Tables {
     std::vector<std::string> written;
     bool good = true;
     for (auto& [name, table] : tables_) {
-      good = good && table.file.flush();
+      table.file.close();
+      good = good && table.file.good();
       written.push_back(name);
     }
+    std::error_code error;
+    for (const std::string& name : written)
+      if (good) fs::rename(part_of(name), folder_ / name, error), good = !error;
     if (!good)
       return Diagnostic{folder_.string(), 0, "the tables cannot be written",
-                        "give a folder that can be written, with --out DIR"};
+                        "give a folder that can be written and has room, with --out DIR"};
     return written;
   }
 
@@ -248,6 +258,8 @@ class Tables {
     std::ofstream file;
     Csv rows;
   };
+  fs::path part_of(const std::string& name) const { return folder_ / (name + ".part"); }
+
   fs::path folder_;
   std::map<std::string, Table> tables_;
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 
 #include "volvox/base/text.h"
 
@@ -64,14 +63,13 @@ std::vector<fs::path> pictures_in(const fs::path& folder, std::uintmax_t bytes) 
 }
 
 std::string html_picture(const fs::path& file, const std::string& caption) {
-  std::ifstream in(file, std::ios::binary);
   const char* type = media_type(file);
-  if (!in || !type) return {};
-  const std::string content((std::istreambuf_iterator<char>(in)), {});
+  const auto content = read_file(file);
+  if (!content.ok() || type == nullptr) return {};
   return fmt::format(
       "<figure class=\"picture\"><img alt=\"{0}\" "
       "src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption></figure>\n",
-      xml_escaped(caption), type, base64(content));
+      xml_escaped(caption), type, base64(*content));
 }
 
 std::string html_page(const std::string& title, const std::string& body) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 
 #include "volvox/base/file_ending.h"
@@ -135,16 +134,6 @@ Result<void> check_cloud_name(const std::filesystem::path& file) {
   return check_folder_of(file);
 }
 
-Result<std::string> read_bytes(const std::filesystem::path& file) {
-  std::error_code failure;
-  if (std::filesystem::is_directory(file, failure))
-    return Diagnostic{file.string(), 0, "this is a folder", "give a file"};
-  std::ifstream in(file, std::ios::binary);
-  if (!in)
-    return Diagnostic{file.string(), 0, "the file cannot be opened", "check its name and whether you may read it"};
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 namespace {
 
 bool is_table(const std::string& kind) { return kind == ".xyz" || kind == ".txt" || kind == ".csv" || kind == ".asc"; }
@@ -177,7 +166,7 @@ Result<CloudReading> parse_cloud(std::string_view bytes, const std::filesystem::
 Result<CloudReading> read_cloud(const std::filesystem::path& file) {
   // Before it is read: the file may be large.
   if (auto checked = check_cloud_kind(file); !checked.ok()) return checked.error();
-  const auto bytes = read_bytes(file);
+  const auto bytes = read_file(file);
   if (!bytes.ok()) return bytes.error();
   return parse_cloud(*bytes, file);
 }
@@ -186,7 +175,7 @@ Result<TriangleMesh> read_mesh(const std::filesystem::path& file) {
   const std::string kind = file_ending(file), name = file.string();
   if (kind != ".ply" && kind != ".off" && kind != ".stl")
     return Diagnostic{name, 0, not_the_ending(kind, "mesh"), "give a .ply, .off or .stl file"};
-  const auto bytes = read_bytes(file);
+  const auto bytes = read_file(file);
   if (!bytes.ok()) return bytes.error();
   auto mesh = kind == ".ply"   ? parse_ply(*bytes, name)
               : kind == ".off" ? parse_off(*bytes, name)

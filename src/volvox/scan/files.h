@@ -55,6 +55,4 @@ Result<void> check_mesh_name(const std::filesystem::path& file);
 Result<void> check_cloud_name(const std::filesystem::path& file);
 Result<void> check_folder_of(const std::filesystem::path& file);
 
-Result<std::string> read_bytes(const std::filesystem::path& file);
-
 }  // namespace volvox::scan

@@ -19,6 +19,8 @@
 
 namespace volvox::sim {
 
+class Cloud;
+
 // The input of Experiment::init().
 struct Setup {
   std::filesystem::path folder;                 // of the experiment; may be empty
@@ -54,6 +56,9 @@ class Experiment {
   virtual void archive_state(Archive&) {}
   // Whether archive_state is also a part of the state hash: if the experiment simulates something beside the world.
   virtual bool state_is_hashed() const { return false; }
+  // What an experiment simulates beside the world and wants to be recorded and seen; null: nothing. It must live as
+  // long as the experiment.
+  virtual Cloud* cloud() { return nullptr; }
 };
 
 using ExperimentFactory = std::function<std::unique_ptr<Experiment>()>;

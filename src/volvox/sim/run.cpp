@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -117,12 +116,12 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   priority.reset();
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
-  cloud_ = dynamic_cast<const Cloud*>(experiment_.get());
+  cloud_ = experiment_->cloud();
   if (const world::Matter* matter = simulation_->world().matter(); cloud_ == nullptr && matter != nullptr) {
     particles_ = std::make_unique<MatterCloud>(*matter);
     cloud_ = particles_.get();
   }
-  if (auto* cloud = dynamic_cast<Cloud*>(experiment_.get()); cloud != nullptr)
+  if (Cloud* cloud = experiment_->cloud(); cloud != nullptr)
     simulation_->set_tap([cloud](std::uint32_t item) { return cloud->cloud_tap(item); });
   if (const std::string why = simulation_->minds().cannot_save(); options.save_to && !why.empty())
     return Error("this run cannot be saved: " + why, "or run it without --save");
@@ -163,9 +162,9 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
       name = options.restore_from->string();
       std::error_code error;
       path = fs::weakly_canonical(*options.restore_from, error).string();
-      std::ifstream in(*options.restore_from, std::ios::binary);
-      if (!in) return Diagnostic{name, 0, "the snapshot cannot be opened", "give a file that --save wrote"};
-      restored_.assign((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+      auto bytes = read_file(*options.restore_from);
+      if (!bytes.ok()) return bytes.error();
+      restored_ = std::move(*bytes);
     }
     if (auto restored = restore(restored_, name); !restored.ok()) return restored;
     report_.restored->file = path;

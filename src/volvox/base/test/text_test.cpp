@@ -1,6 +1,7 @@
 #include "volvox/base/text.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -106,6 +107,19 @@ TEST(Text, AFileIsReplacedAsAWholeOrNotAtAll) {
   EXPECT_TRUE(can_write_file("/dev/null"));
   EXPECT_TRUE(write_file("/dev/null", "x").ok());
   EXPECT_FALSE(write_file("/dev/full", "x").ok());
+}
+
+// A pipe that nobody writes to would be waited for without end.
+TEST(Text, OnlyFilesAreRead) {
+  const TemporaryFolder made;
+  const std::filesystem::path file = made.path() / "a", pipe = made.path() / "pipe";
+  ASSERT_TRUE(write_file(file, std::string_view("a\0b\xFF", 4)).ok());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(*read_file(file), std::string("a\0b\xFF", 4));
+  EXPECT_NE(read_file(file, 3).error().text().find("has 4 bytes, and at most 3 are read"), std::string::npos);
+  for (const auto& bad : {pipe, made.path(), std::filesystem::path("/dev/zero")})
+    EXPECT_NE(read_file(bad).error().text().find("this is not a file"), std::string::npos) << bad;
+  EXPECT_NE(read_file(made.path() / "b").error().text().find("there is no such file"), std::string::npos);
 }
 
 TEST(Text, AFileThatCannotBeWrittenIsNamed) {
