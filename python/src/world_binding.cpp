@@ -131,7 +131,8 @@ nb::dict description(WorldHandle& handle) {
 }
 
 void load(WorldHandle* at, const std::string& experiment, const std::string& engine, std::uint64_t seed, int threads,
-          const std::optional<std::string>& dt, std::optional<double> substep, std::optional<double> duration,
+          const std::optional<std::string>& dt, std::optional<double> substep,
+          const std::optional<std::string>& precision, std::optional<double> duration,
           const std::map<std::string, std::string>& settings, const std::vector<std::string>& plugins,
           const nb::dict& behaviors, const std::optional<nb::bytes>& restore, bool accept_changes) {
   sim::RunOptions options;
@@ -144,6 +145,7 @@ void load(WorldHandle* at, const std::string& experiment, const std::string& eng
     throw Failure(Kind::input, "a substep of " + std::to_string(*substep) + " s is not possible",
                   "give seconds, such as 1/480");
   options.max_substep = substep;
+  if (precision) options.precision = value_or_throw(physics::parse_precision(*precision));
   if (duration && !(*duration >= 0 && *duration <= 1e9))
     throw Failure(Kind::input, "a duration of " + std::to_string(*duration) + " s is not possible", "give 0 to 1e9 s");
   options.duration = duration, options.settings = settings, options.plugins = plugins;
@@ -252,8 +254,9 @@ PyType_Slot world_slots[] = {
 void bind_world(nb::module_& module) {
   nb::class_<WorldHandle>(module, "World", nb::type_slots(world_slots))
       .def("__init__", &load, nb::arg("experiment"), nb::arg("engine"), nb::arg("seed"), nb::arg("threads"),
-           nb::arg("dt").none(), nb::arg("substep").none(), nb::arg("duration").none(), nb::arg("settings"),
-           nb::arg("plugins"), nb::arg("behaviors"), nb::arg("restore").none(), nb::arg("accept_changes"))
+           nb::arg("dt").none(), nb::arg("substep").none(), nb::arg("precision").none(), nb::arg("duration").none(),
+           nb::arg("settings"), nb::arg("plugins"), nb::arg("behaviors"), nb::arg("restore").none(),
+           nb::arg("accept_changes"))
       .def("step", &WorldHandle::step, nb::arg("ticks"))
       .def("end", &WorldHandle::end)
       .def("close", &WorldHandle::close)

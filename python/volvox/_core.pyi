@@ -112,6 +112,7 @@ class World:
         threads: int,
         dt: Optional[str],
         substep: Optional[float],
+        precision: Optional[str],
         duration: Optional[float],
         settings: dict[str, str],
         plugins: list[str],

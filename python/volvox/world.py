@@ -516,6 +516,7 @@ def load(
     duration: Optional[float] = None,
     threads: int = 1,
     substep: Optional[float] = None,
+    precision: Optional[str] = None,
     behaviors: Optional[Mapping[str, Any]] = None,
     plugins: Sequence[Union[str, os.PathLike[str]]] = (),
     restore: Union[None, bytes, str, os.PathLike[str]] = None,
@@ -526,7 +527,8 @@ def load(
     experiment: the name of an experiment ("remod3d/snake"), an SDF or URDF file, or SDF as text (beginning with "<").
     settings: what `--set` changes, such as {"modules": 20}. seed: of everything random. engine: native, bullet, ode,
     mujoco or none. dt: the length of a tick in s ("1/60"). duration: of the whole run, in s. threads: the result does
-    not depend on it. substep: the longest physics step, in s. restore: a snapshot to begin with, as bytes or a file.
+    not depend on it. substep: the longest physics step, in s. precision: "mixed" (floats where they are enough; native
+    only) or "double". restore: a snapshot to begin with, as bytes or a file.
 
     behaviors: by the names that the world uses, a class derived from volvox.Behavior; "commanded", for modules that only
     World.command and World.act move; or the name of another behavior of Volvox.
@@ -550,6 +552,7 @@ def load(
         "threads": int(threads),
         "dt": tick_length(dt),
         "substep": substep,
+        "precision": precision,
         "duration": duration,
         "settings": text_of_settings(settings or {}),
         "plugins": [os.fspath(plugin) for plugin in plugins],

@@ -24,10 +24,11 @@ using nlohmann::ordered_json;
 using physics::scenes::BenchScene;
 using physics::scenes::Measurement;
 
-// "bullet@1/60": an engine and its max_substep.
+// "bullet@1/60", "native@double": an engine and its max_substep, or its precision; or both, one after the other.
 struct EngineChoice {
   std::string text, name;
   double substep = physics::EngineSettings{}.max_substep;
+  std::optional<physics::Precision> precision{};
   bool uses_threads = true;
 };
 
@@ -57,16 +58,26 @@ struct Row {
 Result<EngineChoice> parse_engine(const std::string& text, const sim::Library& library) {
   EngineChoice choice;
   choice.text = text;
-  const auto at = text.find('@');
+  auto at = text.find('@');
   choice.name = text.substr(0, at);
-  if (at != std::string::npos) {
-    const auto substep = TickLength::parse(text.substr(at + 1));
+  while (at != std::string::npos) {
+    const auto next = text.find('@', at + 1);
+    const std::string part = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    at = next;
+    if (const auto precision = physics::parse_precision(part); precision.ok()) {
+      choice.precision = *precision;
+      continue;
+    }
+    const auto substep = TickLength::parse(part);
     if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)
-      return Error(fmt::format("--engines: '{}' is not a physics step", text.substr(at + 1)),
-                   fmt::format("give seconds between 1e-6 and 1 after the @, such as {}@1/240", choice.name));
+      return Error(
+          fmt::format("--engines: '{}' is neither a physics step nor a precision", part),
+          fmt::format("give seconds between 1e-6 and 1, mixed or double after the @, such as {}@1/240", choice.name));
     choice.substep = substep->seconds();
   }
-  const auto engine = library.engines.make(choice.name, {});
+  physics::EngineSettings settings;
+  settings.precision = choice.precision;
+  const auto engine = library.engines.make(choice.name, settings);
   if (!engine.ok()) return engine.error();
   if (!(*engine)->info().moves)
     return Error(fmt::format("the engine '{}' moves nothing: there is nothing to measure", choice.name),
@@ -213,6 +224,7 @@ std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, con
       if (row.failure.empty()) {
         physics::scenes::MeasureOptions options;
         options.substep = row.engine->substep;
+        options.precision = row.engine->precision;
         options.seconds = arguments.seconds.value_or(info.seconds);
         options.limit = arguments.limit;
         options.threads = row.threads;

@@ -54,7 +54,8 @@ void add_bench_engines(CLI::App& bench, BenchEnginesArguments& arguments) {
   add_scene_options(*engines, arguments, "modules");
   engines
       ->add_option("--engines", arguments.engines,
-                   "comma-separated, each optionally with its longest substep: native,bullet@1/60 (default: all "
+                   "comma-separated, each optionally with its longest substep or its precision: "
+                   "native@double,bullet@1/60 (default: all "
                    "engines with dynamics)")
       ->type_name("A,B");
   engines->add_option("--seconds", arguments.seconds, "simulated time (default: as the scene defines)")

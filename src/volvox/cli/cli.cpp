@@ -158,6 +158,11 @@ void add_run_options(CLI::App& command, RunArguments& run) {
       ->type_name("R");
   command.add_option("--substep", run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")
       ->type_name("S");
+  command
+      .add_option("--precision", run.precision,
+                  "numbers of the engine: mixed (floats where they are enough; native only) or double")
+      ->type_name("mixed|double")
+      ->check(CLI::IsMember({"mixed", "double"}));
   command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")
       ->capture_default_str()
       ->type_name("N")
@@ -278,7 +283,7 @@ void add_sweep(CLI::App& app, Arguments& a) {
   sweep
       ->add_option("--vary", a.sweep.vary,
                    "KEY=A:B:N, N values from A to B, or KEY=a,b,c; may be repeated, and all are combined; without it, "
-                   "only the seeds differ. KEY is a parameter, or engine, dt, substep, duration")
+                   "only the seeds differ. KEY is a parameter, or engine, dt, substep, precision, duration")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
   sweep->add_option("--seeds", a.sweep.seeds, "runs of each setting, each with its own seed")

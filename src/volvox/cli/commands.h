@@ -40,7 +40,7 @@ struct ViewArguments {
 
 struct RunArguments {
   std::string experiment, engine;
-  std::optional<std::string> dt, substep, out, save, restore;
+  std::optional<std::string> dt, substep, precision, out, save, restore;
   std::optional<double> duration, save_every;
   // The text of the option; "true": given without a value; empty: not given.
   std::string real_time, isolate;

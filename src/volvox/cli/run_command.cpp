@@ -249,6 +249,11 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
                    "give seconds between 1e-6 and 1, such as --substep 1/480");
     options.max_substep = substep->seconds();
   }
+  if (arguments.precision) {
+    const auto precision = physics::parse_precision(*arguments.precision);
+    if (!precision.ok()) return precision.error();
+    options.precision = *precision;
+  }
   if (arguments.dt) {
     auto dt = TickLength::parse(*arguments.dt);
     if (!dt.ok()) return dt.error();

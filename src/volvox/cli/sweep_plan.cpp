@@ -52,7 +52,7 @@ Result<std::vector<std::string>> parse_range(const std::string& text) {
 
 // An option of `run` that may be varied too, unless the experiment has a parameter of that name.
 bool is_run_option(const std::string& key) {
-  return key == "engine" || key == "dt" || key == "substep" || key == "duration";
+  return key == "engine" || key == "dt" || key == "substep" || key == "precision" || key == "duration";
 }
 
 Result<void> apply(RunArguments& run, const std::string& key, const std::string& value, bool is_parameter) {
@@ -60,6 +60,7 @@ Result<void> apply(RunArguments& run, const std::string& key, const std::string&
   else if (key == "engine") run.engine = value;
   else if (key == "dt") run.dt = value;
   else if (key == "substep") run.substep = value;
+  else if (key == "precision") run.precision = value;
   else {
     const auto seconds = to_number(value);
     if (!seconds || *seconds < 0)
@@ -96,6 +97,7 @@ ordered_json identity(const SweepArguments& arguments, const std::string& experi
                        {"duration", run.duration ? ordered_json(*run.duration) : ordered_json(nullptr)},
                        {"dt", run.dt.value_or("")},
                        {"substep", run.substep.value_or("")},
+                       {"precision", run.precision.value_or("")},
                        {"set", set},
                        {"plugins", plugins},
                        {"vary", ordered_json::object()},

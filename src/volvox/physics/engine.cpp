@@ -15,9 +15,23 @@
 
 namespace volvox::physics {
 
+const char* name(Precision precision) { return precision == Precision::mixed ? "mixed" : "double"; }
+
+Result<Precision> parse_precision(const std::string& text) {
+  for (const Precision precision : {Precision::mixed, Precision::double_})
+    if (text == name(precision)) return precision;
+  return Error(fmt::format("there is no precision '{}'", text), "give mixed (floats where they are enough) or double");
+}
+
 Result<std::unique_ptr<Engine>> EngineRegistry::make(const std::string& name, const EngineSettings& settings) const {
   const auto found = factories_.find(name);
-  if (found != factories_.end()) return found->second(settings);
+  if (found != factories_.end()) {
+    std::unique_ptr<Engine> engine = found->second(settings);
+    if (const Precision has = engine->info().precision; settings.precision && has != *settings.precision)
+      return Error(fmt::format("the engine '{}' knows {} precision only", name, physics::name(has)),
+                   fmt::format("leave out --precision {}, or use --engine native", physics::name(*settings.precision)));
+    return engine;
+  }
   const std::string near = nearest_name(name, names());
   return Error(fmt::format("there is no physics engine '{}'", name),
                near.empty() ? fmt::format("choose one of: {}", fmt::join(names(), ", "))

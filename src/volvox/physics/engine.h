@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -96,6 +97,11 @@ struct Contact {
   double force = 0;  // N along the normal, in the last substep
 };
 
+// The numbers that an engine computes with. `mixed`: floats where they are enough, doubles where they are not.
+enum class Precision : std::uint8_t { double_, mixed };
+const char* name(Precision precision);  // "double", "mixed"
+Result<Precision> parse_precision(const std::string& text);
+
 struct EngineInfo {
   std::string name;
   std::string description;    // one line: what it is, and whose
@@ -107,12 +113,14 @@ struct EngineInfo {
   // "meshes" (triangle meshes are refused), "restitution" (nothing bounces as told).
   std::vector<std::string> cannot{};
   bool uses_threads = true;  // false: ignores EngineSettings::threads
+  Precision precision = Precision::double_;
 };
 
 struct EngineSettings {
   Vec3 gravity{0, 0, -9.81};
-  double max_substep = 1.0 / 240;  // s; a tick is divided into the fewest equal substeps that are not longer
-  ThreadPool* threads = nullptr;   // may be null
+  double max_substep = 1.0 / 240;        // s; a tick is divided into the fewest equal substeps that are not longer
+  ThreadPool* threads = nullptr;         // may be null
+  std::optional<Precision> precision{};  // none: as the engine likes
 };
 
 // Something that an engine did, and how often since it was made. The same at any number of threads.

@@ -89,6 +89,7 @@ Metadata description_of(const sim::Run& run) {
           {"seed", std::to_string(options.seed)},
           {"dt", world.dt.text()},
           {"substep_s", fmt::format("{}", world.max_substep)},
+          {"precision", run.report().precision},
           {"duration_s", fmt::format("{}", world.duration.seconds())},
           {"modules", std::to_string(run.report().modules)}};
 }

@@ -46,6 +46,13 @@ Result<sim::RunOptions> options_of(Recording& recording) {
                       std::string("the description of the run cannot be read: ") + error.what(),
                       "record the run again"};
   }
+  // Before there was a choice, it was double.
+  const std::string given_precision = given.contains("precision") ? text("precision") : "double";
+  const auto precision = physics::parse_precision(given_precision);
+  if (!precision.ok())
+    return Diagnostic{recording.file().string(), 0, fmt::format("there is no precision '{}'", given_precision),
+                      "record the run again"};
+  options.precision = *precision;
   auto snapshot = recording.attachment("restored.snap");
   if (!snapshot.ok()) return snapshot.error();
   options.restore_bytes = std::move(*snapshot);

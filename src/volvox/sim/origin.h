@@ -15,12 +15,14 @@ struct Origin {
   std::string experiment;  // empty: a file, whose name changes with its path
   std::string engine, dt;
   double max_substep = 0;  // s
+  std::string precision;   // of the engine
   std::uint64_t seed = 0;
   std::map<std::string, std::string> settings;
   model::Sources files;
 
   void archive(Archive& ar) {
-    ar("experiment", experiment), ar("engine", engine), ar("dt", dt), ar("substep", max_substep), ar("seed", seed);
+    ar("experiment", experiment), ar("engine", engine), ar("dt", dt), ar("substep", max_substep);
+    ar("precision", precision), ar("seed", seed);
     ar("settings", settings), ar("files", files);
   }
 };

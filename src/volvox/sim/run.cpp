@@ -108,7 +108,8 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
     unknown.file = located->file.string(), unknown.line = shared->run.line;
     return unknown;
   }
-  const SimulationSettings simulation{engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
+  const SimulationSettings simulation{
+      engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep, options.precision};
   // The simulation starts its threads here, and they inherit the priority of this thread.
   std::optional<platform::RealTimePriority> priority;
   if (options.real_time) priority.emplace();
@@ -131,6 +132,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.file = located->file.string();
   report_.engine = engine;
   report_.engine_settings = simulation_->world().engine_info().settings;
+  report_.precision = physics::name(simulation_->world().engine_info().precision);
   report_.seed = options.seed;
   report_.dt = shared->run.dt;
   report_.threads = options.threads;
@@ -251,6 +253,7 @@ Origin Run::origin() const {
           report_.engine,
           report_.dt.text(),
           simulation_->settings().max_substep,
+          report_.precision,
           report_.seed,
           report_.settings,
           report_.files};
@@ -564,13 +567,10 @@ std::optional<std::set<std::string>> files_of(const fs::path& folder) {
 
 Result<void> Run::announce(const fs::path& folder) {
   if (auto made = make_folder(folder); !made.ok()) return made;
-  const nlohmann::ordered_json json = {{"experiment", report_.experiment},
-                                       {"engine", report_.engine},
-                                       {"seed", report_.seed},
-                                       {"dt", report_.dt.text()},
-                                       {"threads", report_.threads},
-                                       {"modules", report_.modules},
-                                       {"status", "running"}};
+  const nlohmann::ordered_json json = {{"experiment", report_.experiment}, {"engine", report_.engine},
+                                       {"precision", report_.precision},   {"seed", report_.seed},
+                                       {"dt", report_.dt.text()},          {"threads", report_.threads},
+                                       {"modules", report_.modules},       {"status", "running"}};
   if (auto written = write_file(folder / "summary.json", to_json_text(json, 2) + "\n"); !written.ok()) return written;
   metrics_folder_ = folder;
   metrics_file_.emplace(folder / "metrics.csv");

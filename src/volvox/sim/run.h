@@ -21,11 +21,12 @@
 namespace volvox::sim {
 
 struct RunOptions {
-  std::string experiment;             // a name or a file
-  std::string engine;                 // empty: that of the world file, or the default engine
-  std::optional<double> duration;     // s; none: that of the world file
-  std::optional<TickLength> dt;       // likewise
-  std::optional<double> max_substep;  // s, likewise
+  std::string experiment;                       // a name or a file
+  std::string engine;                           // empty: that of the world file, or the default engine
+  std::optional<double> duration;               // s; none: that of the world file
+  std::optional<TickLength> dt;                 // likewise
+  std::optional<double> max_substep;            // s, likewise
+  std::optional<physics::Precision> precision;  // none: as the engine likes
   std::uint64_t seed = 1;
   int threads = 1;
   std::map<std::string, std::string> settings;

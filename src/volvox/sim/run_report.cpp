@@ -47,6 +47,7 @@ nlohmann::ordered_json results(const RunReport& report) {
   nlohmann::ordered_json json;
   json["experiment"] = report.experiment;
   json["engine"] = report.engine;
+  json["precision"] = report.precision;
   json["seed"] = report.seed;
   json["dt"] = report.dt.text();
   json["threads"] = report.threads;

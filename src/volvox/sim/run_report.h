@@ -49,7 +49,7 @@ struct Restored {
 };
 
 struct RunReport {
-  std::string experiment, engine, engine_settings, file;
+  std::string experiment, engine, engine_settings, precision, file;
   std::uint64_t seed = 0;
   TickLength dt;
   int threads = 1;

@@ -33,7 +33,8 @@ Result<std::unique_ptr<Simulation>> Simulation::create(std::shared_ptr<const mod
                                                        const physics::EngineRegistry& engines,
                                                        const mind::Registries& registries, Log& log) {
   std::unique_ptr<Simulation> simulation(new Simulation(settings, log));
-  auto engine = engines.make(settings.engine, {model->gravity, settings.max_substep, &simulation->threads_});
+  auto engine =
+      engines.make(settings.engine, {model->gravity, settings.max_substep, &simulation->threads_, settings.precision});
   if (!engine.ok()) return engine.error();
   auto world = world::World::create(std::move(model), std::move(*engine), &simulation->threads_);
   if (!world.ok()) return world.error();
@@ -196,6 +197,7 @@ std::uint64_t Simulation::fingerprint() const {
   hasher.add(settings_.seed);
   const auto number = [&](double x) { hasher.add(&x, sizeof x); };
   number(settings_.max_substep);
+  text(physics::name(world_->engine_info().precision));
   for (int k = 0; k < 3; ++k) number(world_->model().gravity[k]);
   if (const auto& matter = world_->model().matter) {
     if (matter->fluid) number(matter->fluid->spacing), number(matter->fluid->density);
@@ -255,7 +257,7 @@ Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
     return Error("the snapshot is damaged: its seal does not match", "use another snapshot, whole and unchanged");
   if (same != fingerprint())
     return Error("the snapshot belongs to another run",
-                 "use the same experiment, engine, --dt, --seed and --set as the run that wrote it");
+                 "use the same experiment, engine, --precision, --dt, --seed and --set as the run that wrote it");
   SaveArchive before;  // what is refused changes nothing
   archive(before);
   archive(ar);

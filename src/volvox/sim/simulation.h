@@ -25,8 +25,9 @@ struct SimulationSettings {
   std::string engine = physics::default_engine;
   std::uint64_t seed = 1;
   int threads = 1;
-  TickLength dt;                   // usually that of the world file
-  double max_substep = 1.0 / 240;  // s
+  TickLength dt;                                  // usually that of the world file
+  double max_substep = 1.0 / 240;                 // s
+  std::optional<physics::Precision> precision{};  // none: as the engine likes
 };
 
 class Simulation {

@@ -9,8 +9,27 @@ namespace volvox::physics::conformance {
 
 VOLVOX_FOR_EVERY_ENGINE(Conformance);
 
-std::unique_ptr<Engine> Conformance::new_engine(const EngineSettings& settings) {
-  auto made = built_in_engines().make(GetParam(), settings);
+std::vector<std::string> engines_to_try() {
+  std::vector<std::string> all;
+  const EngineRegistry engines = built_in_engines();
+  for (const std::string& engine : engines.names()) {
+    if (engines.make(engine, {.precision = Precision::mixed}).ok())
+      all.push_back(engine + "_double"), all.push_back(engine + "_mixed");
+    else all.push_back(engine);
+  }
+  return all;
+}
+
+std::unique_ptr<Engine> Conformance::new_engine(const EngineSettings& given) {
+  EngineSettings settings = given;
+  std::string name = GetParam();
+  for (const Precision precision : {Precision::double_, Precision::mixed}) {
+    const std::string ending = std::string("_") + physics::name(precision);
+    if (!name.ends_with(ending)) continue;
+    settings.precision = precision;
+    name.resize(name.size() - ending.size());
+  }
+  auto made = built_in_engines().make(name, settings);
   return made.ok() ? std::move(*made) : nullptr;
 }
 
@@ -19,7 +38,7 @@ void Conformance::make_engine(const EngineSettings& settings) {
   descs_.clear();
   ticks_ = 0;
   ASSERT_TRUE(engine_);
-  ASSERT_EQ(engine_->info().name, GetParam());
+  ASSERT_TRUE(GetParam().starts_with(engine_->info().name));
 }
 
 bool Conformance::can(const std::string& what) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 #include "volvox/physics/native/flock_kernel.h"
 
@@ -15,15 +16,18 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 constexpr std::size_t fewest_side_by_side = 3;
 
 // Each width is compiled for the registers that it fits.
-int move_flock(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps, double time_left) {
-  return move_flock_avx512(flock, room, step, substeps, time_left);
-}
-int move_flock(Flock<FourLanes>& flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left) {
-  if (isa() == Isa::avx2) return move_flock_avx2(flock, room, step, substeps, time_left);
-  return run_flock(flock, room, step, substeps, time_left);
-}
-int move_flock(Flock<double>& flock, FlockRoom<double>& room, double step, int substeps, double time_left) {
-  return run_flock(flock, room, step, substeps, time_left);
+template <class T>
+int move_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
+  if constexpr (std::same_as<T, EightLanes> || std::same_as<T, Floats<16>>) {
+    return move_flock_avx512(flock, room, step, substeps, time_left);
+  } else if constexpr (std::same_as<T, Floats<8>>) {
+    return move_flock_avx2(flock, room, step, substeps, time_left);
+  } else {
+    if constexpr (std::same_as<T, FourLanes>) {
+      if (isa() == Isa::avx2) return move_flock_avx2(flock, room, step, substeps, time_left);
+    }
+    return run_flock(flock, room, step, substeps, time_left);
+  }
 }
 
 // Takes the state of the members from the world.
@@ -121,7 +125,8 @@ class Loader {
     c.node = node;
     c.steady = true, c.rolls = false;
     c.there = c.turns = c.centres = MaskOf<T>{};
-    c.on_a = c.on_b = c.outward = c.impulse = V3<T>{};
+    c.on_a = c.outward = c.impulse = V3<T>{};
+    c.on_b = V3<Exact<T>>{};
     c.normal = {T{}, T{}, T{} + 1.0};
     c.radius = c.radius_a = c.friction = c.restitution = c.rim = c.rebound = T{};
   }
@@ -205,13 +210,16 @@ void commit_contact(const World& world, ContactPoint& to, const FlockContact<T>&
 }
 
 template <class T>
-void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T>& flock) {
+void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T>& flock,
+                  std::span<Flocks::Judged> judged) {
   for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
     if (!flock.members[lane].tree) continue;  // called back
     const Tree& tree = *flock.members[lane].tree;
     const int l = static_cast<int>(lane);
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
       commit_body(world.bodies[at(tree.bodies()[i])], flock.bodies[i], l);
+      if (!judged.empty())
+        judged[at(tree.bodies()[i])] = take(flock.alarmed, l) ? Flocks::Judged::alarmed : Flocks::Judged::calm;
       if (i == 0) continue;
       const std::size_t joint = at(tree.joints()[i]);
       commit_joint(world, joint, flock.joints[i], l);
@@ -249,18 +257,25 @@ static FlockRoom<T>& own_room() {
   return room;
 }
 
+Flocks::Flocks(Work& work, Precision precision) : work_(work) {
+  const auto number = [](Isa isa) { return isa == Isa::sse2 ? 0 : isa == Isa::avx2 ? 1 : 2; };
+  if (precision == Precision::mixed) single_ = 3, wide_ = static_cast<std::uint8_t>(4 + number(isa()));
+  else single_ = 0, wide_ = isa() == Isa::avx512 ? 2 : 1;
+  in_fleet(wide_, [&]<class T>(Fleet<T>&) { lanes_ = lane_count<T>; });
+}
+
 template <class Visit>
-auto Flocks::at_place(const Place& place, const Visit& visit) {
-  if (place.in == Place::In::eights) return visit(eights_.flocks[place.flock]);
-  if (place.in == Place::In::fours) return visit(fours_.flocks[place.flock]);
-  return visit(singles_.flocks[place.flock]);
+void Flocks::in_fleet(std::uint8_t number, const Visit& visit) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) { ((number == i ? visit(std::get<i>(fleets_)) : void()), ...); }
+  (std::make_index_sequence<std::tuple_size_v<Fleets>>{});
 }
 
 void Flocks::clear() {
-  const auto empty = [](auto& fleet) {
-    for (auto& flock : fleet.flocks) flock.members.clear();
-  };
-  empty(eights_), empty(fours_), empty(singles_);
+  for (const std::uint8_t number : {single_, wide_}) {
+    in_fleet(number, [](auto& fleet) {
+      for (auto& flock : fleet.flocks) flock.members.clear();
+    });
+  }
   places_.clear();
 }
 
@@ -271,42 +286,39 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
   // Detection may have moved the contacts of those that are ahead; it cannot have changed them.
   [[maybe_unused]] const auto stayed = std::erase_if(members_, [&](const FlockMember& member) {
     const Place& place = places_[at(member.island)];
-    if (place.in == Place::In::none) return false;
-    at_place(place, [&](auto& flock) {
-      VOLVOX_ASSERT(flock.members[place.lane].points.size() == member.points.size());
-      flock.members[place.lane].points = member.points;
+    if (place.in == Place::nowhere) return false;
+    in_fleet(place.in, [&](auto& fleet) {
+      FlockMember& there = fleet.flocks[place.flock].members[place.lane];
+      VOLVOX_ASSERT(there.points.size() == member.points.size());
+      there.points = member.points;
     });
     return true;
   });
   VOLVOX_ASSERT(stayed == static_cast<std::size_t>(std::ranges::count_if(
-                              places_, [](const Place& place) { return place.in != Place::In::none; })));
+                              places_, [](const Place& place) { return place.in != Place::nowhere; })));
   // The order depends on the state alone, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
     return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) <
            std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
   });
-  eights_.next_free = fours_.next_free = singles_.next_free = 0;
-  const bool eight = isa() == Isa::avx512;
-  const std::size_t lanes = eight ? 8 : 4;
+  for (const std::uint8_t number : {single_, wide_}) in_fleet(number, [](auto& fleet) { fleet.next_free = 0; });
   for (std::size_t first = 0; first < members_.size();) {
     std::size_t last = first;
     while (last < members_.size() && members_[last].tree->pattern() == members_[first].tree->pattern()) ++last;
     while (first < last) {
-      const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes, last - first);
-      const std::span<const FlockMember> next{members_.data() + first, size};
-      if (size == 1) add(singles_, Place::In::singles, next);
-      else if (eight) add(eights_, Place::In::eights, next);
-      else add(fours_, Place::In::fours, next);
+      const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes_, last - first);
+      add(size == 1 ? single_ : wide_, {members_.data() + first, size});
       first += size;
     }
   }
 }
 
-template <class T>
-void Flocks::add(Fleet<T>& fleet, Place::In in, std::span<const FlockMember> members) {
-  const std::size_t flock = fleet.add(members);
-  for (std::size_t lane = 0; lane < members.size(); ++lane)
-    places_[at(members[lane].island)] = {in, static_cast<std::uint8_t>(lane), static_cast<std::uint32_t>(flock)};
+void Flocks::add(std::uint8_t number, std::span<const FlockMember> members) {
+  in_fleet(number, [&](auto& fleet) {
+    const std::size_t flock = fleet.add(members);
+    for (std::size_t lane = 0; lane < members.size(); ++lane)
+      places_[at(members[lane].island)] = {number, static_cast<std::uint8_t>(lane), static_cast<std::uint32_t>(flock)};
+  });
 }
 
 template <class T>
@@ -327,15 +339,13 @@ int Flocks::Fleet<T>::first_reached(int substep) const {
 
 template <class Visit>
 void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
-  const std::size_t eights = eights_.flocks.size(), wide = eights + fours_.flocks.size();
-  parallel_for(threads, wide + singles_.flocks.size(), 4, [&](std::size_t i) {
-    const auto visit_used = [&](auto& flock) {
-      if (!flock.members.empty()) visit(flock);
-    };
-    if (i < eights) visit_used(eights_.flocks[i]);
-    else if (i < wide) visit_used(fours_.flocks[i - eights]);
-    else visit_used(singles_.flocks[i - wide]);
-  });
+  for (const std::uint8_t number : {wide_, single_}) {
+    in_fleet(number, [&](auto& fleet) {
+      parallel_for(threads, fleet.flocks.size(), 4, [&](std::size_t i) {
+        if (!fleet.flocks[i].members.empty()) visit(fleet.flocks[i]);
+      });
+    });
+  }
 }
 
 int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
@@ -352,14 +362,18 @@ int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
     Work::add(work_.lane_room, lane_count<T> * at(moved));
     Work::add(work_.bytes_moved, bytes_of(flock));
   });
-  return singles_.first_reached(fours_.first_reached(eights_.first_reached(substeps.count)));
+  int first = substeps.count;
+  for (const std::uint8_t number : {single_, wide_})
+    in_fleet(number, [&](const auto& fleet) { first = fleet.first_reached(first); });
+  return first;
 }
 
-void Flocks::commit(World& world, std::vector<ContactPoint>& points, int now, ThreadPool* threads) {
+void Flocks::commit(World& world, std::vector<ContactPoint>& points, int now, std::span<Judged> judged,
+                    ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.reached > now) return;
     VOLVOX_ASSERT(flock.reached == now);
-    commit_flock(world, points, flock);
+    commit_flock(world, points, flock, judged);
     Work::add(work_.bytes_moved, bytes_of(flock));
     for (const FlockMember& member : flock.members) {
       if (!member.tree) continue;
@@ -374,25 +388,31 @@ void Flocks::call_back(World& world, std::vector<ContactPoint>& points,
                        std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, int island,
                        double step, int now) {
   const Place place = places_[at(island)];
-  if (place.in == Place::In::none) return;
+  if (place.in == Place::nowhere) return;
   places_[at(island)] = {};
-  const int since = at_place(place, [&](auto& flock) {
-    back_.members.assign(1, flock.members[place.lane]);
-    flock.members[place.lane] = {};
-    if (std::ranges::all_of(flock.members, [](const FlockMember& member) { return !member.tree; }))
-      flock.members.clear();
-    return flock.since;
+  FlockMember member;
+  int since = 0;
+  in_fleet(place.in, [&](auto& fleet) {
+    auto& flock = fleet.flocks[place.flock];
+    member = std::exchange(flock.members[place.lane], {});
+    since = flock.since;
+    if (std::ranges::all_of(flock.members, [](const FlockMember& other) { return !other.tree; })) flock.members.clear();
   });
-  FlockRoom<double>& room = own_room<double>();
-  Loader<double>(world, points, shapes, seen, step).load(back_, room);
-  // It went this far without alarm before.
-  (void)move_flock(back_, room, step, now - since, 0);
-  commit_flock(world, points, back_);
-  for (const int body : back_.pattern().bodies())
+  const auto bring_back = [&]<class T>(Flock<T>& back) {
+    back.members.assign(1, member);
+    FlockRoom<T>& room = own_room<T>();
+    Loader<T>(world, points, shapes, seen, step).load(back, room);
+    // It went this far without alarm before.
+    (void)move_flock(back, room, step, now - since, 0);
+    commit_flock(world, points, back, {});
+    Work::add(work_.bytes_moved, 2 * bytes_of(back));
+  };
+  if (single_ == 0) bring_back(std::get<0>(back_));
+  else bring_back(std::get<1>(back_));
+  for (const int body : member.tree->bodies())
     world.bodies[at(body)].axes = rotation_matrix(lane(world.bodies[at(body)].rotation));
   Work::add(work_.called_back, 1), Work::add(work_.lone_substeps, at(now - since));
   Work::add(work_.lane_substeps, at(now - since)), Work::add(work_.lane_room, at(now - since));
-  Work::add(work_.bytes_moved, 2 * bytes_of(back_));
 }
 
 }  // namespace volvox::physics::native

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "volvox/base/thread_pool.h"
@@ -17,12 +18,14 @@
 
 namespace volvox::physics::native {
 
+// What adds up from substep to substep is Exact: taken out of the lanes and put into them again, it is as it was, so
+// that it does not matter where a tree is stopped on its way. (The rest is T wherever it comes from.)
 template <class T>
 struct FlockBody {
-  alignas(sizeof(T)) V3<T> x;
-  Q4<T> q;
-  Spatial<T> v;
-  V3<T> spin;
+  alignas(sizeof(T)) V3<Exact<T>> x;
+  Q4<Exact<T>> q;
+  Spatial<Exact<T>> v;
+  V3<Exact<T>> spin;
   V3<T> weight;
   Spatial<T> outside;  // impulse of a substep from outside, weight and all
   Spatial<T> seen;     // the velocity at the last detection
@@ -33,7 +36,7 @@ struct FlockBody {
 
 template <class T>
 struct FlockJoint {
-  alignas(sizeof(T)) T position;
+  alignas(sizeof(T)) Exact<T> position;
   T velocity, tension;
   T motor;          // impulse since the start of the tick
   Spatial<T> load;  // the same, in the principal axes of the joint's body a
@@ -48,7 +51,8 @@ struct FlockContact {
   alignas(sizeof(T)) Mask there{};  // which lanes have a contact here
   Mask turns{};                     // the normal is fixed to the tree's body
   Mask centres{};                   // the normal follows the two points
-  V3<T> on_a, on_b;                 // in the body's frame, in the world
+  V3<T> on_a;                       // in the body's frame
+  V3<Exact<T>> on_b;                // in the world
   V3<T> normal;
   T radius, radius_a, friction, restitution;
   T rim;
@@ -70,6 +74,7 @@ template <class T>
 struct Flock {
   std::vector<FlockMember> members;  // at most as many as there are lanes
   alignas(sizeof(T)) MaskOf<T> used{};
+  MaskOf<T> alarmed{};                   // where it stopped
   LaneVector<FlockBody<T>> bodies;       // by node
   LaneVector<FlockJoint<T>> joints;      // by node
   LaneVector<Drive<T>> drives;           // by dof
@@ -93,7 +98,7 @@ struct Substeps {
 // them, unless somebody who is alarmed there may reach them: then they are called back, and nobody else.
 class Flocks {
  public:
-  explicit Flocks(Work& work) : work_(work) {}
+  Flocks(Work& work, Precision precision);
 
   // Before all contacts are looked for: nobody is ahead.
   void clear();
@@ -104,8 +109,14 @@ class Flocks {
   int run(const World& world, const std::vector<ContactPoint>& points,
           std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, const Substeps& substeps,
           ThreadPool* threads);
-  // Writes the state of flocks that came to this substep, and lets them go.
-  void commit(World& world, std::vector<ContactPoint>& points, int now, ThreadPool* threads);
+  // Writes the state of flocks that came to this substep, and lets them go. `judged`, by body: what the flock
+  // found of it; asked in other numbers or later, it could depend on who else was in the flock.
+  enum class Judged : std::uint8_t { no, calm, alarmed };
+  void commit(World& world, std::vector<ContactPoint>& points, int now, std::span<Judged> judged, ThreadPool* threads);
+  bool ahead(int island) const {
+    return island >= 0 && static_cast<std::size_t>(island) < places_.size() &&
+           places_[static_cast<std::size_t>(island)].in != Place::nowhere;
+  }
   // visit(tree, substep at which the world holds its state)
   template <class Visit>
   void for_each_ahead(const Visit& visit) const;
@@ -123,27 +134,32 @@ class Flocks {
     std::size_t add(std::span<const FlockMember> members);
     int first_reached(int substep) const;
   };
+  // One for each width; of a precision, the first and that for the registers of the machine are used.
+  using Fleets = std::tuple<Fleet<double>, Fleet<FourLanes>, Fleet<EightLanes>, Fleet<Floats<1>>, Fleet<Floats<4>>,
+                            Fleet<Floats<8>>, Fleet<Floats<16>>>;
   // Where the tree of an island is.
   struct Place {
-    enum class In : std::uint8_t { none, eights, fours, singles } in = In::none;
+    static constexpr std::uint8_t nowhere = 255;
+    std::uint8_t in = nowhere;  // which fleet
     std::uint8_t lane = 0;
     std::uint32_t flock = 0;
   };
 
   template <class Visit>
   void for_all(ThreadPool* threads, const Visit& visit);
+  // visit(fleet) of the fleet with this number.
   template <class Visit>
-  auto at_place(const Place& place, const Visit& visit);
-  template <class T>
-  void add(Fleet<T>& fleet, Place::In in, std::span<const FlockMember> members);
+  void in_fleet(std::uint8_t number, const Visit& visit);
+  void add(std::uint8_t fleet, std::span<const FlockMember> members);
 
   Work& work_;
   std::vector<FlockMember> members_;  // sorted by pattern
-  Fleet<EightLanes> eights_;          // of trees side by side, one of these two is used: see lanes.h
-  Fleet<FourLanes> fours_;
-  Fleet<double> singles_;
-  std::vector<Place> places_;  // by island
-  Flock<double> back_;         // one that is called back
+  Fleets fleets_;
+  std::uint8_t single_, wide_;  // the numbers of two fleets
+  std::size_t lanes_;           // of the wide one
+  std::vector<Place> places_;   // by island
+  // One that is called back.
+  std::tuple<Flock<double>, Flock<Floats<1>>> back_;
 };
 
 template <class Visit>
@@ -153,7 +169,7 @@ void Flocks::for_each_ahead(const Visit& visit) const {
       for (const FlockMember& member : flock.members)
         if (member.tree) visit(*member.tree, flock.since);
   };
-  in(eights_), in(fours_), in(singles_);
+  std::apply([&](const auto&... fleet) { (in(fleet), ...); }, fleets_);
 }
 
 }  // namespace volvox::physics::native

@@ -12,6 +12,9 @@ namespace volvox::physics::native {
 int move_flock_avx2(Flock<FourLanes>& flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left) {
   return run_flock(flock, room, step, substeps, time_left);
 }
+int move_flock_avx2(Flock<Floats<8>>& flock, FlockRoom<Floats<8>>& room, double step, int substeps, double time_left) {
+  return run_flock(flock, room, step, substeps, time_left);
+}
 
 }  // namespace volvox::physics::native
 

@@ -13,6 +13,10 @@ int move_flock_avx512(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, dou
                       double time_left) {
   return run_flock(flock, room, step, substeps, time_left);
 }
+int move_flock_avx512(Flock<Floats<16>>& flock, FlockRoom<Floats<16>>& room, double step, int substeps,
+                      double time_left) {
+  return run_flock(flock, room, step, substeps, time_left);
+}
 
 }  // namespace volvox::physics::native
 

@@ -44,16 +44,16 @@ class FlockStep {
     move();
   }
 
-  // Whether a body was hit so hard that it may get where nobody looked.
-  VOLVOX_KERNEL bool alarmed(double time_left, double bearable) const {
+  // Where a body was hit so hard that it may get where nobody looked.
+  VOLVOX_KERNEL Mask alarmed(double time_left, double bearable) const {
     T most{};
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const FlockBody<T>& body = flock_.bodies[i];
-      const V3<T> axle = room_.nodes[i].axes * body.axle, turning = body.v.a - body.seen.a;
+      const V3<T> axle = room_.nodes[i].axes * body.axle, turning = rounded<T>(body.v.a) - body.seen.a;
       const T turned = length(turning - axle * dot(axle, turning)) * body.swing;
-      most = larger(most, body.shaped * (length(body.v.l - body.seen.l) + turned));
+      most = larger(most, body.shaped * (length(rounded<T>(body.v.l) - body.seen.l) + turned));
     }
-    return any(flock_.used & (most * (2 * time_left) > bearable));
+    return flock_.used & (most * (2 * time_left) > bearable);
   }
 
  private:
@@ -62,8 +62,9 @@ class FlockStep {
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const FlockBody<T>& body = flock_.bodies[i];
       Node<T>& n = room_.nodes[i];
-      n.x = body.x, n.q = body.q, n.v = body.v;
-      n.axes = rotation_matrix(body.q);
+      n.x = body.x, n.q = rounded<T>(body.q);
+      n.v = {rounded<T>(body.v.a), rounded<T>(body.v.l)};
+      n.axes = rotation_matrix(n.q);
       room_.push[i] = Spatial<T>{};
       room_.touches[i] = T{};
       room_.carried[i] = Mask{};
@@ -92,7 +93,7 @@ class FlockStep {
       const Node<T>& a = room_.nodes[node];
       V3<T> on_a = a.axes * c.on_a;
       if (c.rolls) on_a = on_a + rim_point(a.axes * flock_.bodies[node].axle, c);
-      const V3<T> between = a.x + on_a - c.on_b;
+      const V3<T> between = rounded<T>(a.x + widened(on_a) - c.on_b);
       if (!c.steady) {
         const T far = length(between);
         V3<T> n = choose<T>(c.turns, a.axes * c.normal, c.normal);
@@ -151,14 +152,16 @@ class FlockStep {
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const FlockBody<T>& body = flock_.bodies[i];
       Node<T>& n = room_.nodes[i];
-      n.own = Spatial<T>{body.spin, body.v.l * (T{} + shapes_[i].mass)} + body.outside + room_.push[i];
+      const V3<T> spin = rounded<T>(body.spin);
       n.dragged = drags;
-      if (shapes_.size() == 1) load_free_inertia(shapes_[i], n, body.spin, h);
+      if (shapes_.size() == 1) load_free_inertia(shapes_[i], n, spin, h);
       else load_inertia(shapes_[i], n, h);
+      n.own = momentum_to_solve_for(shapes_[i], n, spin) + body.outside + room_.push[i];
       start_factor(shapes_[i], n);
       if (i == 0) continue;
       const Node<T>& p = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)];
       load_joint(shapes_[i], n, Support<T>{p.x, p.q, p.axes, p.v}, dofs(i), h);
+      if constexpr (coarse<T>) solve_for_change(i, n, p);
     }
     tell_drives();
     for (int pass = 0; pass < most_passes; ++pass) {
@@ -167,6 +170,29 @@ class FlockStep {
       if (pass + 1 == most_passes) break;
       if (!settle_drives(pass_after(pass))) break;
     }
+  }
+
+  // Of coarse numbers the change of velocity is solved for, not the velocity: rounding then is a share of what a
+  // substep changes, and momentum is kept seven times as well. Node::fresh is the change until move(), and Node::own
+  // the momentum that the old velocities lack, which is what the inertia has turned by.
+  VOLVOX_KERNEL static Spatial<T> momentum_to_solve_for(const NodeShape& shape, const Node<T>& n, const V3<T>& spin) {
+    if constexpr (!coarse<T>) return {spin, n.v.l * (T{} + shape.mass)};
+    V3<T> turning = n.inertia * n.v.a;
+    if (n.dragged) turning = turning + n.held * n.v.a;
+    return {spin - turning, V3<T>{}};
+  }
+  // What of the old velocities does not fit the joint is taken back as its error is.
+  VOLVOX_KERNEL void solve_for_change(std::size_t i, Node<T>& n, const Node<T>& parent) {
+    n.beta = n.beta + (motion_to_child(parent.v, n.r) - n.v);
+    for (int k = 0; k < shapes_[i].dofs; ++k) {
+      Dof<T>& dof = dofs(i)[k];
+      dof.before = shapes_[i].dofs == 1 ? flock_.joints[i].velocity : dot(dof.s.a, n.v.a - parent.v.a);
+      n.beta = n.beta + dof.s * dof.before;
+    }
+  }
+  VOLVOX_KERNEL Spatial<T> fresh_velocity(const Node<T>& n) const {
+    if constexpr (!coarse<T>) return n.fresh;
+    return n.v + n.fresh;
   }
 
   // True if some link of some lane is pulled so hard that it may need to be held back.
@@ -311,7 +337,7 @@ class FlockStep {
       c.gram[0] = c.gram[0] + n * n, c.gram[1] = c.gram[1] + n * s, c.gram[2] = c.gram[2] + n * t;
       c.gram[3] = c.gram[3] + s * s, c.gram[4] = c.gram[4] + s * t, c.gram[5] = c.gram[5] + t * t;
     }
-    const Spatial<T>& fresh = room_.nodes[node].fresh;
+    const Spatial<T> fresh = fresh_velocity(room_.nodes[node]);
     const V3<T> velocity = fresh.l + cross(fresh.a, c.arm);
     for (int i = 0; i < 3; ++i) {
       c.free[i] = dot(velocity, c.frame[i]);
@@ -450,7 +476,6 @@ class FlockStep {
 
   // Books loads and motors, and moves the bodies.
   VOLVOX_KERNEL void move() {
-    const T h = T{} + step_;
     const V3<T> fall = outer_fall();
     for (std::size_t i = shapes_.size(); i-- > 0;) {
       Node<T>& n = room_.nodes[i];
@@ -460,12 +485,23 @@ class FlockStep {
         p.passed = p.passed + impulse_to_parent(n.passed, n.r);
         book(i, n, p);
       }
-      FlockBody<T>& body = flock_.bodies[i];
-      body.v = n.fresh;
-      body.spin = n.inertia * n.fresh.a;
-      body.x = body.x + (n.fresh.l * h - fall);
-      body.q = turned(body.q, n.fresh.a * h);
+      move_body(flock_.bodies[i], n, fall);
     }
+  }
+
+  VOLVOX_KERNEL void move_body(FlockBody<T>& body, const Node<T>& n, const V3<T>& fall) const {
+    const T h = T{} + step_;
+    const Spatial<T> fresh = fresh_velocity(n);
+    if constexpr (coarse<T>) {
+      const V3<T> turned_by = rounded<T>(body.spin) - n.inertia * n.v.a;
+      body.v = body.v + Spatial<Exact<T>>{widened(n.fresh.a), widened(n.fresh.l)};
+      body.spin = body.spin + widened(n.inertia * n.fresh.a - turned_by);
+    } else {
+      body.v = fresh;
+      body.spin = n.inertia * fresh.a;
+    }
+    body.x = body.x + widened(fresh.l * h - fall);
+    body.q = turned_exactly<T>(body.q, fresh.a * h);
   }
 
   VOLVOX_KERNEL void book(std::size_t i, const Node<T>& child, const Node<T>& parent) {
@@ -474,16 +510,17 @@ class FlockStep {
     const Node<T>& a = shape.flipped ? child : parent;
     const V3<T> force = shape.flipped ? -child.passed.l : child.passed.l,
                 torque = shape.flipped ? -child.passed.a : child.passed.a;
-    const V3<T> anchor = a.x + a.axes * spread<T>(shape.flipped ? shape.anchor_child : shape.anchor_parent);
+    const V3<T> arm = a.axes * spread<T>(shape.flipped ? shape.anchor_child : shape.anchor_parent);
+    const V3<T> from_anchor = rounded<T>(child.x - (a.x + widened(arm)));
     joint.tension = length(force) * (1 / step_);
     joint.load.l = joint.load.l + transposed_times(a.axes, force);
-    joint.load.a = joint.load.a + transposed_times(a.axes, torque + cross(child.x - anchor, force));
+    joint.load.a = joint.load.a + transposed_times(a.axes, torque + cross(from_anchor, force));
     if (shape.dofs != 1) return;
     const T qdot = dofs(i)[0].qdot;
     Drive<T>& drive = flock_.drives[static_cast<std::size_t>(shape.first_dof)];
     joint.motor = joint.motor + drive.motor_impulse(qdot);
     (void)drive.overloaded(qdot);
-    joint.position = joint.position + qdot * step_;
+    joint.position = joint.position + widened(qdot * step_);
     joint.velocity = qdot;
   }
 
@@ -499,15 +536,21 @@ class FlockStep {
 template <class T>
 VOLVOX_KERNEL int run_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
   FlockStep<T> work(flock, room, step);
+  flock.alarmed = MaskOf<T>{};
   for (int done = 1; done <= substeps; ++done) {
     work.run();
-    if (done < substeps && work.alarmed(time_left - done * step, Detector::bearable_surprise)) return done;
+    if (done == substeps) break;
+    flock.alarmed = work.alarmed(time_left - done * step, Detector::bearable_surprise);
+    if (any(flock.alarmed)) return done;
   }
   return substeps;
 }
 
 int move_flock_avx2(Flock<FourLanes>& flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left);
+int move_flock_avx2(Flock<Floats<8>>& flock, FlockRoom<Floats<8>>& room, double step, int substeps, double time_left);
 int move_flock_avx512(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps,
+                      double time_left);
+int move_flock_avx512(Flock<Floats<16>>& flock, FlockRoom<Floats<16>>& room, double step, int substeps,
                       double time_left);
 
 }  // namespace volvox::physics::native

@@ -7,15 +7,20 @@
 namespace volvox::physics {
 namespace {
 
+constexpr Precision default_precision = Precision::double_;
+
 class NativeEngine final : public SystemEngine {
  public:
   explicit NativeEngine(const EngineSettings& settings)
-      : SystemEngine(settings.gravity), simulator_(system_, settings.max_substep, settings.threads) {
+      : SystemEngine(settings.gravity),
+        simulator_(system_, settings.max_substep, settings.precision.value_or(default_precision), settings.threads) {
     info_.name = "native";
     info_.description = "Volvox's own: joints and docks solved directly, contacts by an exact sweep";
     const auto threads = settings.threads ? settings.threads->threads() : 1;
-    info_.settings = fmt::format("double precision, substeps of at most {:.6g} s, 4 to 200 contact sweeps, {} thread{}",
-                                 settings.max_substep, threads, threads == 1 ? "" : "s");
+    info_.precision = settings.precision.value_or(default_precision);
+    info_.settings =
+        fmt::format("{} precision, substeps of at most {:.6g} s, 4 to 200 contact sweeps, {} thread{}",
+                    physics::name(info_.precision), settings.max_substep, threads, threads == 1 ? "" : "s");
     info_.exact_restore = true;
     info_.limits = "meshes, height fields and planes only on bodies that do not move";
   }

@@ -101,8 +101,10 @@ int Simulator::substeps(double step, int now, int count) {
   detect_contacts(step, now, count);
   const int calm = flocks_.run(world_, contacts_.points(), shapes_, seen_, {step, now, count}, threads_);
   const int done = advance_groups(step, calm - now, count - now);
-  flocks_.commit(world_, contacts_.points(), now + done, threads_);
+  judged_.assign(world_.bodies.size(), Flocks::Judged::no);
+  flocks_.commit(world_, contacts_.points(), now + done, judged_, threads_);
   raise_alarms((count - now - done) * step);
+  judged_.clear();
   return done;
 }
 
@@ -181,8 +183,14 @@ void Simulator::raise_alarms(double time_left) {
   std::atomic<bool> any = false;
   for_each(world_.bodies.size(), [&](std::size_t i) {
     alarmed_[i] = 0;
-    if (!shapes_[i]) return;
     const Body& body = world_.bodies[i];
+    if (!shapes_[i] || flocks_.ahead(body.island)) return;
+    if (!judged_.empty() && judged_[i] != Flocks::Judged::no) {
+      if (judged_[i] == Flocks::Judged::calm) return;
+      alarmed_[i] = 1;
+      any = true;
+      return;
+    }
     const Vec3 turning = shapes_[i]->felt(body.angular - seen_[i].angular, body.rotation);
     const double surprise = length(body.linear - seen_[i].linear) + length(turning) * shapes_[i]->swing;
     // Two may surprise each other.

@@ -13,13 +13,13 @@ namespace volvox::physics::native {
 
 class Simulator {
  public:
-  Simulator(System& system, double max_substep, ThreadPool* threads)
+  Simulator(System& system, double max_substep, Precision precision, ThreadPool* threads)
       : world_{system, {}, {}, {}, {}, {}, {}},
         max_substep_(max_substep),
         threads_(threads),
         detector_(work_),
         contacts_(work_),
-        flocks_(work_) {}
+        flocks_(work_, precision) {}
 
   void add_body(std::size_t index);
   void remove_body(std::size_t index);
@@ -75,6 +75,7 @@ class Simulator {
   std::vector<Twist> seen_;             // velocities when their contacts were last looked for, by body
   std::vector<std::uint8_t> alarmed_;   // by body: hit so hard since that it may get where nobody looked
   bool alarm_ = false;                  // anybody is
+  std::vector<Flocks::Judged> judged_;  // by body, of the flocks that were just committed
   std::vector<double> lag_;             // by body: see Detector::View
   std::vector<int> near_;               // bodies that an alarmed one may reach
   std::vector<std::size_t> kinematic_;  // bodies, of this tick

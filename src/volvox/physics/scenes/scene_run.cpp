@@ -166,6 +166,7 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
   ThreadPool pool(options.threads);
   EngineSettings settings;
   settings.max_substep = options.substep;
+  settings.precision = options.precision;
   settings.threads = options.threads > 1 ? &pool : nullptr;
   Measurement m;
   auto engine = engines.make(engine_name, settings);

@@ -53,8 +53,9 @@ class SceneRun {
 
 struct MeasureOptions {
   double substep = 1.0 / 240;
-  double seconds = 3;    // to simulate
-  double limit = 1e300;  // s of wall time, after which the run ends early
+  std::optional<Precision> precision{};  // none: as the engine likes
+  double seconds = 3;                    // to simulate
+  double limit = 1e300;                  // s of wall time, after which the run ends early
   int threads = 1;
   std::uint64_t seed = 1;
 };

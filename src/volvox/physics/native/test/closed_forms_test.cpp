@@ -82,6 +82,8 @@ TEST(ClosedForms, tennis_racket_keeps_energy_and_momentum) {
     return q * multiply(racket.moments, q.conjugate() * bench.velocity(id).angular);
   };
   const Vec3 momentum = spin();
+  // In floats it is 5.5e-8 after 20 s.
+  const double tolerance = bench->info().precision == Precision::mixed ? 2e-7 : 1e-9;
   const double energy = dot(momentum, racket.velocity.angular);
   double lowest = 1;
   int flips = 0;
@@ -89,7 +91,7 @@ TEST(ClosedForms, tennis_racket_keeps_energy_and_momentum) {
     ASSERT_TRUE(bench.tick().ok());
     const double upright = dot(bench.pose(id).rotation * Vec3{0, 1, 0}, Vec3{0, 1, 0});
     if (upright * lowest < 0 && std::fabs(upright) > 0.9) ++flips, lowest = upright;
-    EXPECT_LT(length(spin() - momentum), 1e-9 * length(momentum));
+    EXPECT_LT(length(spin() - momentum), tolerance * length(momentum));
     EXPECT_NEAR(dot(spin(), bench.velocity(id).angular), energy, 2e-3 * energy);
   }
   EXPECT_GE(flips, 2);

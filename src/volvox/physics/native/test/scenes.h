@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "volvox/physics/native/native_engine.h"
@@ -39,10 +41,20 @@ inline BodyDesc ground() {
   return desc;
 }
 
+// The precision of engines that are not told any. All tests are run in both: the environment says in which.
+inline std::optional<Precision> tried_precision() {
+  const char* text = std::getenv("VOLVOX_TEST_PRECISION");
+  if (text == nullptr) return {};
+  return *parse_precision(text);
+}
+
 // An engine with a clock.
 class Bench {
  public:
-  explicit Bench(const EngineSettings& settings = {}) : engine_(make_native_engine(settings)) {}
+  explicit Bench(EngineSettings settings = {}) {
+    if (!settings.precision) settings.precision = tried_precision();
+    engine_ = make_native_engine(settings);
+  }
 
   Engine& operator*() { return *engine_; }
   Engine* operator->() { return engine_.get(); }
