@@ -46,8 +46,19 @@ mind::RoleBook conro_roles() {
        {{"pitch", [](double t) { return leg_pitch(T - t); }}, {"yaw", [](double t) { return leg_yaw(T - t); }}},
        {},
        T / 2}};
+  // Not in the paper: a chain that winds may turn over, and the quadruped that is made of it then lies on its back. Its
+  // legs feel that and move the other way up; seen from the ground, the gait is the same.
+  for (const std::string leg : {"eleg", "wleg"}) {
+    mind::Role over = book.roles[narrow<std::size_t>(book.role_index(leg))];
+    over.name = leg + " over";
+    over.motion["pitch"] = [pitch = over.motion["pitch"]](double t) { return -pitch(t); };
+    book.roles.push_back(std::move(over));
+  }
 
-  const std::vector<std::string> legs = {"eleg", "wleg"};
+  const std::vector<std::string> legs = {"eleg", "wleg", "eleg over", "wleg over"};
+  const auto lies_over = [](double sign) {  // half of the weight: steps shake it less than that
+    return [sign](const Situation& s) { return sign * s.percept<Vec3>("accelerometer").z < -4.9; };
+  };
   const auto follows = [](const char* role) {
     return [role](const Situation& s) { return at_side(s, "n") && s.neighbor_role("s") == role; };
   };
@@ -61,8 +72,12 @@ mind::RoleBook conro_roles() {
       {legs, "sp", follows("sp")},
       {legs, "sw", [](const Situation& s) { return s.is_root() && s.connected("n"); }},
       // The paper leaves out the leg that changes sides.
-      {{"eleg"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
-      {{"wleg"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }}};
+      {{"eleg", "eleg over"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+      {{"wleg", "wleg over"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }},
+      {{"eleg"}, "eleg over", lies_over(1)},
+      {{"wleg"}, "wleg over", lies_over(1)},
+      {{"eleg over"}, "eleg", lies_over(-1)},
+      {{"wleg over"}, "wleg", lies_over(-1)}};
   return book;
 }
 
