@@ -15,6 +15,7 @@
 #include "role_table.h"
 #include "roll_on.h"
 #include "rover.h"
+#include "shape_roles.h"
 #include "snake.h"
 #include "sphere_formation.h"
 #include "spin.h"
@@ -94,6 +95,10 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("superbot_caterpillar", mind::role_player(superbot_caterpillar()), "the same roles on SuperBots");
   registry.add("conro_arm", mind::role_player(arm_roles()),
                "role-based control: each of five CONROs finds which part of an arm it is");
+  registry.add("conro_shuttle", mind::role_player(shuttle_roles()),
+               "role-based control: a quadruped turns back where its sensor sees a wall, and forth after a time");
+  registry.add("conro_shapes", mind::role_player(shape_roles()),
+               "role-based control: a chain of ten CONROs becomes a quadruped with a tail and a chain again");
   registry.add("neural", make<Neural>(),
                "a small neural network over percepts: inputs, outputs, hidden, weights, frequency, reach");
   registry.add("oscillators", make<Oscillators>(),

@@ -1,5 +1,7 @@
 #include "gait_roles.h"
 
+#include "volvox/base/index.h"
+
 namespace volvox::robots {
 namespace {
 
@@ -44,8 +46,19 @@ mind::RoleBook conro_roles() {
        {{"pitch", [](double t) { return leg_pitch(T - t); }}, {"yaw", [](double t) { return leg_yaw(T - t); }}},
        {},
        T / 2}};
+  // Not in the paper: a chain that winds may turn over, and the quadruped that is made of it then lies on its back. Its
+  // legs feel that and move the other way up; seen from the ground, the gait is the same.
+  for (const std::string leg : {"eleg", "wleg"}) {
+    mind::Role over = book.roles[narrow<std::size_t>(book.role_index(leg))];
+    over.name = leg + " over";
+    over.motion["pitch"] = [pitch = over.motion["pitch"]](double t) { return -pitch(t); };
+    book.roles.push_back(std::move(over));
+  }
 
-  const std::vector<std::string> legs = {"eleg", "wleg"};
+  const std::vector<std::string> legs = {"eleg", "wleg", "eleg over", "wleg over"};
+  const auto lies_over = [](double sign) {  // half of the weight: steps shake it less than that
+    return [sign](const Situation& s) { return sign * s.percept<Vec3>("accelerometer").z < -4.9; };
+  };
   const auto follows = [](const char* role) {
     return [role](const Situation& s) { return at_side(s, "n") && s.neighbor_role("s") == role; };
   };
@@ -59,8 +72,39 @@ mind::RoleBook conro_roles() {
       {legs, "sp", follows("sp")},
       {legs, "sw", [](const Situation& s) { return s.is_root() && s.connected("n"); }},
       // The paper leaves out the leg that changes sides.
-      {{"eleg"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
-      {{"wleg"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }}};
+      {{"eleg", "eleg over"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+      {{"wleg", "wleg over"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }},
+      {{"eleg"}, "eleg over", lies_over(1)},
+      {{"wleg"}, "wleg over", lies_over(1)},
+      {{"eleg over"}, "eleg", lies_over(-1)},
+      {{"wleg over"}, "wleg", lies_over(-1)}};
+  return book;
+}
+
+mind::RoleBook shuttle_roles(double near, double back) {
+  mind::RoleBook book = conro_roles();
+  for (const std::string role : {"sp", "eleg", "wleg"}) {
+    mind::Role reverse = book.roles[narrow<std::size_t>(book.role_index(role))];
+    reverse.name = role + " back";
+    // What swings back instead of forth while a leg is up takes the robot backwards.
+    reverse.motion["yaw"] = [yaw = reverse.motion["yaw"]](double t) { return -yaw(t); };
+    book.roles.push_back(std::move(reverse));
+  }
+  const auto is_front = [](const Situation& s) { return !s.connected("n"); };
+  const auto next_plays = [](const char* role) {
+    return [role](const Situation& s) { return s.connected("n") && s.neighbor_role("n") == role; };
+  };
+  const auto sees = [near](const Situation& s) { return s.percept<std::vector<double>>("ir_n").front() < near; };
+  std::vector<mind::RoleRule> rules = {
+      {{"sp"}, "sp back", [=](const Situation& s) { return is_front(s) && sees(s); }},
+      {{"sp back"}, "sp", [=](const Situation& s) { return is_front(s) && s.time_in_role() >= back; }},
+      {{"sp"}, "sp back", next_plays("sp back")},
+      {{"sp back"}, "sp", next_plays("sp")}};
+  for (const std::string leg : {"eleg", "wleg"}) {
+    rules.push_back({{leg}, leg + " back", [](const Situation& s) { return s.neighbor_role("s") == "sp back"; }});
+    rules.push_back({{leg + " back"}, leg, [](const Situation& s) { return s.neighbor_role("s") == "sp"; }});
+  }
+  book.rules.insert(book.rules.end(), rules.begin(), rules.end());
   return book;
 }
 
@@ -96,7 +140,11 @@ mind::RoleBook arm_roles() {
                           {{"pitch", [part](double) { return pitch_up(part.pitch); }},
                            {"yaw", [part](double t) { return yaw_west(part.wave * wave(volvox::sin, t)); }}},
                           {{"n", T / 8}}});
-  book.rules.push_back({{}, "shoulder", [](const Situation& s) { return s.is_root() || s.neighbor("s") == "socket"; }});
+  // The shoulder is the root, or stands on a base: something that is there but plays no role and says nothing. A module
+  // would have been heard by then.
+  book.rules.push_back({{}, "shoulder", [](const Situation& s) {
+                          return s.is_root() || (s.neighbor_role("s").empty() && s.time_in_role() > 0.04);
+                        }});
   for (std::size_t k = 1; k < std::size(parts); ++k) {
     const std::string parent = parts[k - 1].name;
     book.rules.push_back({{}, parts[k].name, [parent](const Situation& s) { return s.neighbor_role("s") == parent; }});

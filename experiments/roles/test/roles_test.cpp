@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gait_roles.h"
+#include "shape_roles.h"
 #include "study.h"
 #include "volvox/base/test/temporary_folder.h"
 #include "volvox/mind/roles.h"
@@ -111,7 +112,6 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
   for (const char* sequence : {"1", "2", "3", "4"}) {
     if (!native && *sequence != '1') continue;
     for (const std::uint64_t seed : test_seeds) {
-      if (!native && seed != test_seeds[0]) continue;  // the README says what becomes of the others
       SCOPED_TRACE(std::string("sequence ") + sequence + ", seed " + std::to_string(seed));
       const auto report = run("roles/reconfigure", {{"sequence", sequence}}, 50, seed, GetParam());
       EXPECT_EQ(metric(report, "moves_made"), 4);
@@ -124,6 +124,72 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
       // Two hands press a leg in between.
       EXPECT_LT(metric(report, "dock_shear_max_N"), native ? 1000 : 1e9);
     }
+  }
+}
+
+// Section 6, the outlook: four modules dock and undock themselves on the way to a quadruped, and again on the way back.
+TEST(Roles, AChainMakesItselfAWalkerAndAChainAgain) {
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto report = run("roles/self_reconfigure", {}, 212, seed);
+    EXPECT_EQ(metric(report, "legs_most"), 4);
+    EXPECT_GT(metric(report, "walked_m"), 0.87) << "the paper's course";
+    EXPECT_EQ(metric(report, "changed_back"), 1);
+    EXPECT_EQ(metric(report, "legs"), 0);
+    EXPECT_EQ(metric(report, "docks_formed"), 8);
+    EXPECT_EQ(metric(report, "docks_released"), 8);
+    EXPECT_EQ(metric(report, "docks_broken"), 0);
+    EXPECT_EQ(metric(report, "in_step"), 9);
+  }
+}
+// The whole way takes bullet a minute, so here it goes the half of it.
+TEST(Roles, AChainMakesItselfAWalkerOnBullet) {
+  const auto report = run("roles/self_reconfigure", {}, 100, test_seeds[0], "bullet");
+  EXPECT_EQ(metric(report, "docks_formed"), 4);
+  EXPECT_EQ(metric(report, "docks_released"), 4);
+  EXPECT_EQ(metric(report, "docks_broken"), 0);
+  EXPECT_GT(metric(report, "walked_m"), 0.1);
+}
+
+// In the plane: from s of the first module, 60 mm to its yaw, 40 mm to its n, and so on to the dock e of the last one.
+TEST(Roles, LoopsOfAShapeClose) {
+  struct Gap {
+    double x, y, turn;  // m, rad, in the frame of the dock e
+  };
+  const auto gap = [](const std::vector<double>& yaws, double behind_first) {
+    double x = 0, y = 0, heading = 0;
+    const auto ahead = [&](double way) { x += way * std::cos(heading), y += way * std::sin(heading); };
+    for (std::size_t i = 0; i < yaws.size(); ++i) {
+      ahead(0.06);
+      heading += radians(yaws[i]);
+      if (i + 1 < yaws.size()) ahead(i == 0 ? 0.04 + behind_first : 0.04);
+    }
+    ahead(0.03);
+    heading -= pi / 2;  // the dock looks east
+    ahead(0.0225);
+    return Gap{-x * std::cos(heading) - y * std::sin(heading), x * std::sin(heading) - y * std::cos(heading),
+               std::remainder(heading, 2 * pi)};
+  };
+  for (int move = 0; move < 2; ++move) {
+    const robots::ShapeLoop& loop = robots::shape_loop(move);
+    for (const auto& [found, out] : {std::pair{gap(loop.closed, 0), 0.0}, std::pair{gap(loop.ahead, 0), 0.03},
+                                     std::pair{gap(loop.behind, move == 0 ? 0.03 : 0.02), 0.0}}) {
+      EXPECT_NEAR(found.x, out, 5e-4) << move;
+      EXPECT_NEAR(found.y, 0, 5e-4) << move;
+      EXPECT_NEAR(found.turn, 0, 1e-3) << move;
+    }
+  }
+}
+
+// Section 6: roles change by a sensor and by time.
+TEST_P(Engines, AWalkerTurnsBackAtAWallAndForthAfterATime) {
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto report = run("roles/shuttle", {}, 60, seed, GetParam());
+    EXPECT_GE(metric(report, "turns_by_sensor"), 1);
+    EXPECT_GE(metric(report, "turns_by_time"), 1);
+    EXPECT_GT(metric(report, "way_back_min_m"), 0.1);
+    EXPECT_EQ(metric(report, "docks_broken"), 0);
   }
 }
 
@@ -240,6 +306,25 @@ TEST(Roles, GoOnAfterARestore) {
   const auto restored = go(6, false, true), straight = go(6, false, false);
   EXPECT_EQ(restored.state_hash, straight.state_hash);
   EXPECT_EQ(metric(restored, "sync_time_s"), metric(straight, "sync_time_s"));
+}
+
+// In the middle of docking: at 22.3 s the root's dock is captured, at 22.6 s it is engaged.
+TEST(Roles, AShapeGoesOnAfterARestore) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "at_22_s.snap";
+  const auto go = [&](double duration, bool save, bool restore, int threads) {
+    sim::RunOptions options;
+    options.experiment = "roles/self_reconfigure";
+    options.duration = duration;
+    options.threads = threads;
+    if (restore) options.restore_from = file;
+    if (save) options.save_to = file;
+    return run(options);
+  };
+  go(22.5, true, false, 1);
+  const auto restored = go(27, false, true, 1), straight = go(27, false, false, 2);
+  EXPECT_EQ(restored.state_hash, straight.state_hash);
+  EXPECT_EQ(metric(straight, "docks_formed"), 1);
 }
 
 // The rules of figure 3, corrected: each module of a body finds its role and keeps it.

@@ -6,22 +6,41 @@
 #include <cmath>
 
 namespace volvox::mind {
+namespace {
 
-std::string_view Situation::neighbor(std::string_view dock) const {
-  const DockState& state = agent_.dock(dock);
-  return state.engaged ? std::string_view(state.neighbor) : std::string_view();
-}
+// A loop of modules, closed for a moment while one dock replaces another, counts upwards until it is open again.
+constexpr int largest_place = 1000000;
+constexpr double trim_rate = 1.5;             // 1/s, of the integral term of postures
+constexpr double largest_trim = radians(12);  // its bound: beyond that the joint is blocked, and pressing does not help
 
-std::string_view Situation::neighbor_role(std::string_view dock) const {
-  const std::vector<model::Dock>& docks = agent_.docks();
-  for (std::size_t d = 0; d < docks.size(); ++d) {
-    if (docks[d].name != dock) continue;
-    VOLVOX_ASSERT(d < player_.neighbors_.size() && player_.neighbors_[d].role < std::ssize(player_.book_->roles));
-    const int role = player_.neighbors_[d].role;
-    return role < 0 ? std::string_view() : std::string_view(player_.book_->roles[role].name);
-  }
+double smooth(double x) { return x * x * (3 - 2 * x); }
+
+}  // namespace
+
+const RolePlayer::Neighbor& RolePlayer::at(const Agent& agent, std::string_view dock) const {
+  const std::vector<model::Dock>& docks = agent.docks();
+  for (std::size_t d = 0; d < docks.size() && d < neighbors_.size(); ++d)
+    if (docks[d].name == dock) return neighbors_[d];
   throw AgentError(fmt::format("a rule asked for the neighbor at '{}', but the module has no such dock", dock));
 }
+
+int RolePlayer::place() const {
+  const Neighbor& parent = neighbors_[parent_];
+  if (!parent.there) return 0;
+  return parent.place < 0 ? -1 : std::min(parent.place + 1, largest_place);
+}
+
+std::string_view Situation::neighbor(std::string_view dock) const { return player_.at(agent_, dock).connector; }
+
+std::string_view Situation::neighbor_role(std::string_view dock) const {
+  const int role = player_.at(agent_, dock).role;
+  VOLVOX_ASSERT(role < std::ssize(player_.book_->roles));
+  return role < 0 ? std::string_view() : std::string_view(player_.book_->roles[role].name);
+}
+
+int Situation::place() const { return player_.place(); }
+
+int Situation::place_at_change() const { return player_.place_at_change_; }
 
 bool Situation::is_root() const { return !connected(player_.book_->parent); }
 
@@ -55,6 +74,12 @@ Result<void> RoleBook::check() const {
     }
     for (const auto& [joint, angle] : role.motion)
       if (!angle) return wrong(fmt::format("role '{}' has no motion for '{}'", role.name, joint), "give it a function");
+    for (const auto& [joint, angle] : role.postures) {
+      if (!angle)
+        return wrong(fmt::format("role '{}' has no posture for '{}'", role.name, joint), "give it a function");
+      if (role.motion.contains(joint))
+        return wrong(fmt::format("role '{}' has both a motion and a posture for '{}'", role.name, joint), "give one");
+    }
   }
   for (const RoleRule& rule : rules) {
     if (!rule.when) return wrong(fmt::format("a rule that leads to '{}' has no condition", rule.to), "give it one");
@@ -79,8 +104,14 @@ void RolePlayer::start(Agent& agent) {
     return narrow<std::size_t>(at - docks.begin());
   };
   parent_ = dock_named(book_->parent);
-  for (const Role& role : book_->roles)
+  for (const Role& role : book_->roles) {
     for (const auto& [dock, delay] : role.delays) dock_named(dock);
+    for (const auto& [dock, enabled] : role.docks) dock_named(dock);
+    for (const auto& [joint, angle] : role.postures)
+      if (std::find(joints_.begin(), joints_.end(), joint) == joints_.end()) joints_.push_back(joint);
+  }
+  for (const std::string& joint : joints_) angles_.push_back(agent.find_percept<double>(joint + ".angle"));
+  glides_.resize(joints_.size());
   neighbors_.resize(docks.size());
   transmits_ = agent.parameter("transmits", true);
   since_ = agent.time();
@@ -96,13 +127,17 @@ void RolePlayer::archive_state(Archive& ar) {
   ar("done", done_);
   ar("changes", changes_);
   ar("beats", beats_);
+  ar("place at change", place_at_change_);
+  ar("told place", told_place_);
   ar("neighbors", neighbors_);
+  ar("glides", glides_);
   if (!ar.loading() || !ar.ok()) return;
   const auto known = [&](int role) { return role >= 0 && role < std::ssize(book_->roles); };
   const auto possible = [](double time) { return std::fabs(time) < 1e10; };  // centuries; false for NaN
-  bool good =
-      known(role_) && possible(since_) && possible(zero_) && std::isfinite(done_) && neighbors_.size() == docks_.size();
+  bool good = known(role_) && possible(since_) && possible(zero_) && std::isfinite(done_) &&
+              neighbors_.size() == docks_.size() && glides_.size() == joints_.size();
   for (const Neighbor& neighbor : neighbors_) good = good && (neighbor.role == -1 || known(neighbor.role));
+  for (const Glide& glide : glides_) good = good && std::isfinite(glide.from) && std::isfinite(glide.trim);
   if (!good) ar.fail("a module plays a role that does not exist");
 }
 
@@ -121,7 +156,7 @@ void RolePlayer::look(Agent& agent) {
   for (std::size_t d = 0; d < docks_.size(); ++d) {
     const bool there = agent.percept(docks_[d]).engaged;
     if (there == neighbors_[d].there) continue;
-    neighbors_[d] = {there, -1};
+    neighbors_[d] = {there, -1, {}, -1};
     if (there) tell(agent, d, false);
   }
 }
@@ -131,7 +166,10 @@ void RolePlayer::listen(Agent& agent) {
     const auto signal = message->as<RoleSignal>();
     const std::size_t dock = message->outlet;
     if (!signal || dock >= neighbors_.size() || signal->role < 0 || signal->role >= std::ssize(book_->roles)) continue;
-    neighbors_[dock].role = signal->role;
+    Neighbor& neighbor = neighbors_[dock];
+    neighbor.role = signal->role;
+    neighbor.connector = signal->connector;
+    neighbor.place = std::clamp(signal->place, -1, largest_place);
     if (!signal->beat || dock != parent_) continue;
     zero_ = agent.time();
     done_ = -1;
@@ -141,18 +179,47 @@ void RolePlayer::listen(Agent& agent) {
 
 void RolePlayer::select(Agent& agent) {
   const Situation situation(agent, *this);
+  const std::string& now = role().name;
   for (const RoleRule& rule : book_->rules) {
-    const int to = book_->role_index(rule.to);
-    VOLVOX_ASSERT(to >= 0);  // as RoleBook::check saw
     const bool applies =
-        rule.from.empty() ? to != role_ : std::find(rule.from.begin(), rule.from.end(), role().name) != rule.from.end();
+        rule.from.empty() ? rule.to != now : std::find(rule.from.begin(), rule.from.end(), now) != rule.from.end();
     if (!applies || !rule.when(situation)) continue;
-    role_ = to;
-    since_ = agent.time();
-    ++changes_;
-    for (std::size_t d = 0; d < docks_.size(); ++d)
-      if (neighbors_[d].there) tell(agent, d, false);
+    take(agent, book_->role_index(rule.to));
     return;
+  }
+  if (place() != told_place_)
+    for (std::size_t d = 0; d < docks_.size(); ++d)
+      if (neighbors_[d].there && d != parent_) tell(agent, d, false);
+  told_place_ = place();
+}
+
+void RolePlayer::take(Agent& agent, int role_index) {
+  VOLVOX_ASSERT(role_index >= 0);  // as RoleBook::check saw
+  role_ = role_index;
+  since_ = agent.time();
+  place_at_change_ = told_place_ = place();
+  ++changes_;
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    glides_[j].from = agent.percept(angles_[j]);
+    if (!role().postures.contains(joints_[j])) glides_[j].trim = 0;
+  }
+  for (const auto& [dock, enabled] : role().docks) agent.enable_dock(dock, enabled);
+  for (std::size_t d = 0; d < docks_.size(); ++d)
+    if (neighbors_[d].there) tell(agent, d, false);
+}
+
+// Moves the joints that have a posture.
+void RolePlayer::glide(Agent& agent) {
+  const double along = clamp((agent.time() - since_) / (role().period * book_->step), 0, 1);
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    const auto posture = role().postures.find(joints_[j]);
+    if (posture == role().postures.end()) continue;
+    Glide& glide = glides_[j];
+    const double to = posture->second(place_at_change_);
+    const double wanted = glide.from + (to - glide.from) * smooth(along);
+    const double error = wanted - agent.percept(angles_[j]);
+    glide.trim = clamp(glide.trim + trim_rate * agent.dt() * error, -largest_trim, largest_trim);
+    agent.move_to(joints_[j], wanted + glide.trim);
   }
 }
 
@@ -176,6 +243,7 @@ void RolePlayer::play(Agent& agent) {
   if (!waits) pass(agent, std::floor(t + early));
   const double shown = waits ? *role().waits_at : std::max(t, 0.0);
   for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(shown));
+  glide(agent);
 }
 
 // Handles the whole steps after done_, up to `step`.
@@ -194,7 +262,7 @@ void RolePlayer::pass(Agent& agent, double step) {
 
 void RolePlayer::tell(Agent& agent, std::size_t dock, bool beat) {
   VOLVOX_ASSERT(dock < agent.docks().size());
-  if (transmits_) agent.send(agent.docks()[dock].name, RoleSignal{role_, beat});
+  if (transmits_) agent.send(agent.docks()[dock].name, RoleSignal{role_, beat, agent.docks()[dock].name, place()});
 }
 
 BehaviorFactory role_player(RoleBook book) {

@@ -34,6 +34,12 @@ struct Role {
   // Not in the paper: until it first hears its parent, a module holds A(waits_at) and sends no signals. None: it moves
   // and signals from the beginning.
   std::optional<double> waits_at{};
+  // Roles that change the shape of the robot (the paper's outlook, section 6). Postures, by joint, for the module's
+  // place: the joint glides there within one period from where it is, then holds, and an integral term takes out what
+  // friction and weight leave of the error. A joint has a motion or a posture.
+  std::map<std::string, std::function<double(int place)>> postures{};
+  std::map<std::string, bool>
+      docks{};  // enabled (true) or disabled when the role is taken; the others stay as they are
 };
 
 class RolePlayer;
@@ -42,11 +48,16 @@ class RolePlayer;
 class Situation {
  public:
   Situation(const Agent& agent, const RolePlayer& player) : agent_(agent), player_(player) {}
-  bool connected(std::string_view dock) const { return !neighbor(dock).empty(); }  // C(i)
-  std::string_view neighbor(std::string_view dock) const;       // NC(i): the neighbour's dock; empty if free
-  std::string_view neighbor_role(std::string_view dock) const;  // NR(i): empty if free or not known yet
-  bool is_root() const;                                         // no module at the parent's dock
-  double time_in_role() const;                                  // s, by its own clock; for the rules of users
+  bool connected(std::string_view dock) const { return agent_.dock(dock).engaged; }  // C(i)
+  // NC(i), what the neighbour calls its dock, and NR(i), its role. Both are heard in its signals: empty if the dock is
+  // free or nothing has been heard yet.
+  std::string_view neighbor(std::string_view dock) const;
+  std::string_view neighbor_role(std::string_view dock) const;
+  bool is_root() const;  // no module at the parent's dock
+  // By induction from the root (section 2.2): 0 there, else one more than the parent says; -1: not heard yet.
+  int place() const;
+  int place_at_change() const;  // when it took its role
+  double time_in_role() const;  // s, by its own clock; for the rules of users
   template <class T>
   const T& percept(std::string_view name) const {
     return agent_.percept<T>(name);
@@ -81,8 +92,10 @@ struct RoleBook {
 struct RoleSignal {
   int role = -1;  // of the sender: an index into RoleBook::roles
   bool beat = false;
+  std::string connector;  // the dock at which the sender sends it: the receiver's NC
+  int place = -1;         // of the sender, see Situation::place
 };
-VOLVOX_TYPE(RoleSignal, role, beat)
+VOLVOX_TYPE(RoleSignal, role, beat, connector, place)
 
 // The Agent::model of the module, for observers only.
 struct RolePlayed {
@@ -109,15 +122,31 @@ class RolePlayer final : public Behavior {
   friend class Situation;
   struct Neighbor {  // at a dock
     bool there = false;
-    int role = -1;  // -1: not known yet
+    int role = -1;          // -1: not known yet
+    std::string connector;  // empty: not known yet
+    int place = -1;         // -1: not known yet
     template <class A>
     void archive(A& ar) {
       ar("there", there);
       ar("role", role);
+      ar("connector", connector);
+      ar("place", place);
+    }
+  };
+  struct Glide {  // of a joint that some role has a posture for
+    double from = 0, trim = 0;
+    template <class A>
+    void archive(A& ar) {
+      ar("from", from);
+      ar("trim", trim);
     }
   };
 
   const Role& role() const { return book_->roles[role_]; }
+  const Neighbor& at(const Agent& agent, std::string_view dock) const;
+  int place() const;
+  void take(Agent& agent, int role);
+  void glide(Agent& agent);
   void look(Agent& agent);
   void listen(Agent& agent);
   void select(Agent& agent);
@@ -127,7 +156,9 @@ class RolePlayer final : public Behavior {
 
   std::shared_ptr<const RoleBook> book_;
   std::vector<Percept<DockState>> docks_;
-  std::size_t parent_ = 0;  // dock
+  std::size_t parent_ = 0;           // dock
+  std::vector<std::string> joints_;  // for which some role has a posture
+  std::vector<Percept<double>> angles_;
   bool transmits_ = true;
 
   int role_ = 0;
@@ -135,7 +166,10 @@ class RolePlayer final : public Behavior {
   double zero_ = 0;   // s, by its own clock: when t was last 0
   double done_ = -1;  // the last whole step of this period that has been handled
   int changes_ = 0, beats_ = 0;
+  int place_at_change_ = -1;
+  int told_place_ = -1;              // the place that the children last heard of
   std::vector<Neighbor> neighbors_;  // by dock
+  std::vector<Glide> glides_;        // by joint, as joints_
 };
 
 // A factory for Registries::behaviors. The book is checked when the first module starts.

@@ -187,6 +187,50 @@ TEST(Roles, ChangeOnTimeOnAPerceptAndOnNeighbors) {
   EXPECT_EQ(chain.played(2).changes, 1);
 }
 
+// NC(i) arrives as a message, as in the paper: a module that is docked, but whose neighbour says nothing, does not know
+// to which dock it is connected, nor how far it is from the root.
+TEST(Roles, TheNeighborsConnectorAndThePlaceAreHeard) {
+  RoleBook book;
+  book.parent = "west";
+  book.step = 1.0 / 60;
+  for (const char* name : {"alone", "docked", "behind an east dock", "third"})
+    book.roles.push_back({name, period, {}, {}});
+  book.rules = {{{"alone"}, "docked", [](const Situation& s) { return s.connected("west"); }},
+                {{"docked"}, "behind an east dock", [](const Situation& s) { return s.neighbor("west") == "east"; }},
+                {{"behind an east dock"}, "third", [](const Situation& s) { return s.place() == 2; }}};
+  const auto roles = [&](const char* transmits) {
+    Chain chain;
+    chain.open(book, 4, {{"transmits", transmits}});
+    chain.theatre.ticks(20);
+    std::string found;
+    for (std::size_t i = 0; i < 4; ++i) found += chain.played(i).role + ", ";
+    return found;
+  };
+  EXPECT_EQ(roles("false"), "alone, docked, docked, docked, ");
+  EXPECT_EQ(roles("true"), "alone, behind an east dock, third, behind an east dock, ");
+}
+
+TEST(Roles, ARoleLetsGoOfADock) {
+  RoleBook book;
+  book.parent = "west";
+  book.step = 1.0 / 60;
+  book.roles = {{"hold", period, {}, {}}, {"let go", period, {}, {}}};
+  book.roles[1].docks = {{"east", false}};
+  book.rules = {{{"hold"}, "let go", [](const Situation& s) { return s.place() == 1 && s.time_in_role() > 0.5; }}};
+  Chain chain;
+  chain.open(book, 3);
+  const world::DockGraph& graph = chain.theatre.world->graph();
+  const auto east = [&](std::uint32_t module) {
+    return graph.neighbor(chain.theatre.world->part(module).first_dock + actor().dock_index("east"));
+  };
+  chain.theatre.ticks(30);
+  EXPECT_EQ(east(1), 2u);
+  chain.theatre.ticks(5);
+  EXPECT_EQ(chain.played(1).role, "let go");
+  EXPECT_EQ(east(0), 1u) << "only the dock that the role names";
+  EXPECT_EQ(east(1), world::nobody);
+}
+
 TEST(Roles, GoOnAfterARestore) {
   const auto hash = [](Chain& chain) {
     HashArchive ar;
@@ -235,6 +279,12 @@ TEST(Roles, BadBooksAreRefused) {
               b.rules.push_back({{}, "follow", nullptr});
             }).find("condition"),
             std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) {
+              b.roles[0].motion["bend"] = [](double) { return 0.0; };
+              b.roles[0].postures["bend"] = [](int) { return 0.0; };
+            }).find("both a motion and a posture"),
+            std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].postures["bend"] = nullptr; }).find("no posture"), std::string::npos);
   EXPECT_NE(refusal([](RoleBook& b) { b.step = 0; }).find("step"), std::string::npos);
 
   Theatre theatre;
