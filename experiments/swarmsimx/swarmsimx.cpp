@@ -1,3 +1,4 @@
+#include "exchange/exchange.h"
 #include "experiments.h"
 #include "figure_eight/figure_eight.h"
 #include "formation/formation.h"
@@ -6,6 +7,8 @@
 namespace volvox::experiments::swarmsimx {
 
 void register_experiments(ExperimentRegistry& registry) {
+  registry.add("swarmsimx/exchange", make<Exchange>(),
+               "the physics engine is changed in the middle of a run, again and again");
   registry.add("swarmsimx/figure_eight", make<FigureEight>(),
                "two quadrotors fly a horizontal and a vertical eight: the tracking error");
   registry.add("swarmsimx/formation", make<Formation>(),

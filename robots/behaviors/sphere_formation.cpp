@@ -48,6 +48,22 @@ Vec3 SphereFormation::away_from_obstacles(const mind::Agent& agent, const Quat& 
   return attitude * push * obstacle_gain;
 }
 
+// Potentials alone give no guarantee: pushed by many neighbours, a robot was pressed against a pillar. So whatever they
+// ask for, the acceleration towards an obstacle at distance d that closes in at speed v stays below
+// keep_rate^2 (d - keep_away) - 2 keep_rate v: then d - keep_away decays no faster than a critically damped spring
+// would take it to zero, and never crosses it (a control barrier function; Ames et al. 2017).
+Vec3 SphereFormation::kept_away(const mind::Agent& agent, const Quat& attitude, Vec3 wanted) const {
+  const std::vector<double>& ranges = agent.percept(range_);
+  const Vec3 moving = velocity(agent).linear;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i] >= clearance_) continue;
+    const Vec3 ray = attitude * rays_[i];
+    const double allowed = keep_rate * keep_rate * (ranges[i] - keep_away) - 2 * keep_rate * dot(moving, ray);
+    if (const double excess = dot(wanted, ray) - allowed; excess > 0) wanted -= ray * excess;
+  }
+  return wanted;
+}
+
 void SphereFormation::step(mind::Agent& agent) {
   const Pose& self = pose(agent);
   const Quat attitude = normalized(self.rotation);
@@ -59,7 +75,7 @@ void SphereFormation::step(mind::Agent& agent) {
   if (distance > 0) wanted += out * (clamp(sphere_gain * (radius_ - distance), -sphere_most, sphere_most) / distance);
   wanted += (drift - velocity(agent).linear) * friction;
   if (const double size = length(wanted); size > most) wanted *= most / size;
-  accelerate(agent, wanted, 0, 0);
+  accelerate(agent, kept_away(agent, attitude, wanted), 0, 0);
 }
 
 }  // namespace volvox::robots

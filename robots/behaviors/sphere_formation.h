@@ -22,6 +22,7 @@ class SphereFormation final : public Flyer {
  private:
   Vec3 away_from_neighbors(const mind::Agent& agent, const Quat& attitude) const;
   Vec3 away_from_obstacles(const mind::Agent& agent, const Quat& attitude) const;
+  Vec3 kept_away(const mind::Agent& agent, const Quat& attitude, Vec3 wanted) const;
 
   mind::Percept<std::vector<Vec3>> neighbors_;
   mind::Percept<std::vector<double>> range_;
@@ -32,6 +33,7 @@ class SphereFormation final : public Flyer {
   // Gains, found by trial: the sphere's attraction is limited to less than the repulsion of a close obstacle.
   static constexpr double sphere_gain = 5, sphere_most = 1.5;    // 1/s^2, m/s^2
   static constexpr double neighbor_gain = 4, obstacle_gain = 4;  // m/s^2
+  static constexpr double keep_away = 0.6, keep_rate = 2;        // m, 1/s: see kept_away()
   static constexpr double friction = 3;                          // 1/s
   static constexpr double most = 6;                              // m/s^2, limit of the sum
 };

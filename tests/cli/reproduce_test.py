@@ -107,6 +107,37 @@ class Reproduce(CommandTest):
         self.assertEqual(bad["verdict"], "failed")
         self.assertIn("1 of 1 runs failed or measured no cheese_kg", bad["why"])
 
+    def test_figures_are_drawn_kept_and_found_stale(self):
+        figure = {"name": "speed", "title": "Speed", "x": "modules", "y": "m", "seeds": 2, "rows": {"key": "modules", "values": [3, 4]},
+                  "columns": [{"label": "snake", "experiment": "remod3d/snake", "metric": "distance_m", "duration": 0.5},
+                              {"label": "the paper", "values": [0.1, 0.2]}]}
+
+        def define(**changes):
+            environment = self.with_claims()
+            file = self.path("own", "experiments", "mine", "claims.json")
+            file.write_text(json.dumps({**json.loads(file.read_text()), "figures": [{**figure, **changes}]}))
+            return environment
+
+        environment = define()
+        self.assertIn("mine/speed was never drawn", self.run_program("reproduce", "--check", "mine", status=1, **environment).stderr)
+        self.run_program("reproduce", "--figures", "mine/speed", "--store", "--out", "f", "--jobs", 1, **environment)
+        results = self.path("own", "experiments", "mine", "results")
+        self.assertEqual(sorted(p.name for p in results.iterdir()), ["figures.json", "speed.csv", "speed.md", "speed.svg"])
+        self.assertEqual(results.joinpath("speed.csv").read_text(), self.path("f", "mine", "speed.csv").read_text())
+        self.run_program("reproduce", "--check", "mine", **environment)
+        again = self.run_program("reproduce", "--figures", "mine/speed", "--out", "f", **environment)  # nothing is run twice
+        self.assertIn("0 of 4 runs to do", again.stderr + again.stdout)
+        results.joinpath("speed.md").write_text("by hand")
+        results.joinpath("old.svg").write_text("from long ago")
+        stale = self.run_program("reproduce", "--check", "mine", status=1, **environment).stderr
+        self.assertIn("speed.md was not written by volvox reproduce", stale)
+        self.assertIn("old.svg: no figure of claims.json has this file", stale)
+        environment = define(seeds=3)
+        self.assertIn("its definition in claims.json has changed",
+                      self.run_program("reproduce", "--check", "mine", status=1, **environment).stderr)
+        self.assertIn("there is no figure 'mine/sped'", self.run_program("reproduce", "--figures", "mine/sped", status=2, **environment).stderr)
+        self.assertIn("there is no kind 'pie'", self.run_program("reproduce", "--figures", "mine", status=2, **define(kind="pie")).stderr)
+
     def test_bad_claims_are_refused(self):
         environment = self.with_claims({"place": "figure 1", "claim": "it flies", "experiment": "remod3d/snke", "metric": "m", "at_least": 1})
         done = self.run_program("reproduce", "mine", status=2, **environment)

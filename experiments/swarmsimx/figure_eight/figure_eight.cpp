@@ -34,6 +34,21 @@ double FigureEight::Track::deviation() const {
   return std::sqrt(sim::mean_of(sum, volvox::real(errors.size())));
 }
 
+// The paper's simulator has no aerodynamics beyond a map from the speeds of the rotors to forces and torques.
+Result<model::WorldModel> FigureEight::init(sim::Setup& setup) {
+  auto world = Experiment::init(setup);
+  if (!world.ok() || setup.settings.at("air") == "true") return world;
+  for (model::Placement& placement : world->placements) {
+    if (placement.model->actuators.empty()) continue;
+    auto still = std::make_shared<model::ModuleModel>(*placement.model);
+    for (model::Actuator& rotor : still->actuators)
+      for (const char* of_air : {"inflow", "side_drag"})
+        if (rotor.parameters.contains(of_air)) rotor.parameters[of_air] = "0";
+    placement.model = std::move(still);
+  }
+  return world;
+}
+
 void FigureEight::begin(const sim::Simulation&) {
   for (Track& track : tracks_) track.errors.clear();
 }

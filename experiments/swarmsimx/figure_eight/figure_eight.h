@@ -10,6 +10,7 @@ namespace volvox::experiments::swarmsimx {
 // the cumulative distribution of the tracking error.
 class FigureEight final : public sim::Experiment {
  public:
+  Result<model::WorldModel> init(sim::Setup& setup) override;
   void begin(const sim::Simulation& simulation) override;
   void observe(const sim::Simulation& simulation) override;
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;

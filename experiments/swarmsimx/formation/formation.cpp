@@ -115,6 +115,12 @@ void Formation::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("sphere_error_m", sim::measured_if(ran, sphere_error_),
               "mean distance of the robots from the sphere at the end");
   metrics.set("tick_median_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.5)), "median wall time of a tick");
+  const sim::Box box = tick_times_.box("");
+  metrics.set("tick_low_ms", sim::measured_if(ran, 1e3 * box.low), "lower whisker of its box plot");
+  metrics.set("tick_p25_ms", sim::measured_if(ran, 1e3 * box.q1), "first quartile");
+  metrics.set("tick_p75_ms", sim::measured_if(ran, 1e3 * box.q3), "third quartile");
+  metrics.set("tick_high_ms", sim::measured_if(ran, 1e3 * box.high), "upper whisker");
+  metrics.set("tick_longest_ms", sim::measured_if(ran, 1e3 * tick_times_.longest()), "the longest tick");
   metrics.set("tick_p99_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.99)),
               "99th percentile of the wall time of a tick");
   metrics.set("late_ticks", real(late_ticks_), "ticks whose wall time was longer than dt");

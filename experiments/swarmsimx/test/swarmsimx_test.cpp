@@ -166,6 +166,44 @@ TEST(Grasp, TheQuadrotorWaitsForALateWheelbot) {
   }
 }
 
+// Section 4: the engine is changed in the middle of a run. Nothing jumps, docks hold, and all go on.
+TEST(Exchange, EnginesTakeTurns) {
+  sim::RunOptions exchange;
+  exchange.experiment = "swarmsimx/exchange";
+  exchange.settings["every"] = "1.5";
+  exchange.duration = 9;
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    exchange.seed = seed;
+    const sim::RunReport report = run(exchange);
+    EXPECT_EQ(metric(report, "exchanges"), 5);
+    EXPECT_EQ(metric(report, "exchange_jump_m"), 0);
+    EXPECT_EQ(metric(report, "docks_broken"), 0);
+    EXPECT_GT(metric(report, "snake_m"), 0.3);
+    EXPECT_LT(metric(report, "dock_gap_max_m"), 2e-3);
+    EXPECT_LT(metric(report, "eight_mean_m"), 0.35);  // it still follows its target
+  }
+}
+
+TEST(Exchange, HasTheSameBits) {
+  sim::RunOptions exchange;
+  exchange.experiment = "swarmsimx/exchange";
+  exchange.settings["every"] = "0.5";
+  expect_the_same_bits(exchange, 2.5);
+}
+
+TEST(Exchange, UnknownEnginesAreNamed) {
+  sim::RunOptions exchange;
+  exchange.experiment = "swarmsimx/exchange";
+  exchange.settings["engines"] = "native physx";
+  try {
+    run(exchange);
+    FAIL() << "it ran";
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find("there is no engine 'physx'"), std::string::npos) << error.what();
+  }
+}
+
 TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }
 
 INSTANTIATE_TEST_SUITE_P(Engines, OnEngine, testing::Values("native", "bullet"),

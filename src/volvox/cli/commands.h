@@ -81,6 +81,7 @@ struct ReproduceArguments {
   int jobs = 0;  // 0: as many as there are hardware threads
   std::optional<std::string> out;
   bool list = false, no_pictures = false;
+  bool figures = false, store = false, check = false;  // of experiments/*/results
   bool json = false, quiet = false;
 };
 void add_reproduce(CLI::App& app, ReproduceArguments& arguments);

@@ -30,6 +30,9 @@ struct Reproduction {
   std::size_t count(report::Verdict verdict) const;
 };
 
+// A metric of a finished run, or real_time_factor; NaN: it failed or did not measure it.
+double value_of(const SweepRun& run, const std::string& metric);
+
 // Every claim along the resource path (experiments/*/claims.json), by paper.
 Result<std::vector<report::Claim>> all_claims();
 
@@ -37,6 +40,13 @@ Result<std::vector<report::Claim>> all_claims();
 // picture that cannot be drawn is a warning.
 Result<void> draw_pictures(Reproduction& reproduction, const std::filesystem::path& folder, sim::Library& library,
                            Log& log, bool quiet);
+
+// Draws the figures of claims.json (all, or those named by `what`) into the folder, and into experiments/*/results if
+// the arguments say so. Goes on with what is there. Returns the exit status.
+int draw_figures(const ReproduceArguments& arguments, const std::filesystem::path& folder,
+                 const std::vector<std::string>& what, sim::Library& library, Log& log);
+// Whether experiments/*/results are what the figures of claims.json define, and nothing else. Returns the exit status.
+int check_figures(const std::vector<std::string>& what);
 
 // One page that stands alone.
 std::string reproduction_page(const Reproduction& reproduction);

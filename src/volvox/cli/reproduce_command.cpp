@@ -147,13 +147,6 @@ std::vector<SweepRun*> pending_runs(Reproduction& r, const fs::path& parent) {
   return pending;
 }
 
-double value_of(const SweepRun& run, const std::string& metric) {
-  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-  if (run.status != "done") return nothing;
-  if (metric == "real_time_factor") return run.sim_time / run.wall_time;
-  return run.metric(metric).value_or(nothing);
-}
-
 void judge_all(Reproduction& r) {
   r.judged = true;
   for (ReproducedClaim& row : r.claims) {
@@ -227,6 +220,13 @@ std::string text_of(const Reproduction& r) {
 
 }  // namespace
 
+double value_of(const SweepRun& run, const std::string& metric) {
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  if (run.status != "done") return nothing;
+  if (metric == "real_time_factor") return run.sim_time / run.wall_time;
+  return run.metric(metric).value_or(nothing);
+}
+
 // Every claims.json under experiments/, along the resource path; of two of one paper the first counts.
 Result<std::vector<Claim>> all_claims() {
   std::map<std::string, fs::path> files;  // by folder, so by paper
@@ -250,6 +250,11 @@ Result<std::vector<Claim>> all_claims() {
 }
 
 int reproduce_command(const ReproduceArguments& arguments, sim::Library& library, Log& log) {
+  if (arguments.check) return check_figures(arguments.what);
+  if (arguments.figures) {
+    const auto folder = arguments.out ? Result<fs::path>(fs::path(*arguments.out)) : make_next_run_folder("figures");
+    return folder.ok() ? draw_figures(arguments, *folder, arguments.what, library, log) : complain(folder.error());
+  }
   auto claims = all_claims();
   if (!claims.ok()) return complain(claims.error());
   claims = selected(std::move(*claims), arguments.what);
@@ -297,7 +302,9 @@ int reproduce_command(const ReproduceArguments& arguments, sim::Library& library
                text_of(*r), r->claims.size(), r->count(Verdict::agrees), r->count(Verdict::better),
                r->count(Verdict::differs), r->count(Verdict::failed), r->count(Verdict::missing),
                (*folder / "index.html").string(), (*folder / "claims.csv").string());
-  return r->count(Verdict::failed) == 0 ? done : run_failed;
+  const int figures =
+      arguments.full && arguments.what.empty() ? draw_figures(arguments, *folder / "figures", {}, library, log) : done;
+  return r->count(Verdict::failed) == 0 ? figures : run_failed;
 }
 
 }  // namespace volvox::cli

@@ -12,6 +12,7 @@ Examples:
   volvox reproduce                             # all papers, 3 seeds
   volvox reproduce 004 --full                  # role-based control, 20 seeds
   volvox reproduce "figure 7" arenas/rangefinder --seeds 10 --out figure7
+  volvox reproduce --figures 004/friction      # a figure in the paper's form; --store keeps it in results/
   volvox reproduce --list                      # the claims, and what each is measured by; nothing is run
   volvox reproduce --json --jobs 2
 
@@ -42,6 +43,12 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
                    "folder for the results (default: runs/reproduce/001, ...); what was begun there continues")
       ->type_name("DIR");
   reproduce->add_flag("--list", arguments.list, "only list the claims, and the commands that measure them");
+  auto* figures = reproduce->add_flag("--figures", arguments.figures,
+                                      "draw the figures and tables of experiments/*/results instead: FIGURE is such as "
+                                      "004/friction; --full draws them, too");
+  reproduce->add_flag("--store", arguments.store, "with --figures: keep them in experiments/*/results")->needs(figures);
+  reproduce->add_flag("--check", arguments.check,
+                      "only check that experiments/*/results are up to date; status 1: not");
   reproduce->add_flag("--no-pictures", arguments.no_pictures, "draw none: faster");
   reproduce->add_flag("--json", arguments.json, "print one JSON object on standard output and nothing else there");
   reproduce->add_flag("--quiet", arguments.quiet, "no progress, no table");

@@ -114,6 +114,8 @@ struct EngineInfo {
   std::vector<std::string> cannot{};
   bool uses_threads = true;  // false: ignores EngineSettings::threads
   Precision precision = Precision::double_;
+  // What its snapshot has beyond archive_common(), in words: another engine that goes on from there does without it.
+  std::string own_state{};
 };
 
 struct EngineSettings {
@@ -187,6 +189,11 @@ class Engine {
   // same calls; joints come and go (docks), so loading restores them too, with their ids. An engine with exact_restore
   // == false also drops its caches when it saves, so that the run that goes on and the run that is restored agree.
   virtual void archive(Archive& ar) = 0;
+
+  // The part of the state that means the same in every engine: poses, velocities, joints with their ids and positions,
+  // motors, latches, loads, contacts. Saved by one engine it can be loaded by another with the same bodies, which then
+  // goes on without caches. Returns false, and does nothing, if this engine cannot hand its state over or take one.
+  virtual bool archive_common(Archive& /*ar*/) { return false; }
 
  protected:
   // The arrays are the engine's own (or, for one that wraps another, the other's), and live as long as it does.

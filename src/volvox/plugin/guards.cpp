@@ -203,6 +203,9 @@ class GuardedEngine final : public physics::Engine {
   void archive(Archive& ar) override {
     guard_.watched([&] { inner_->archive(ar); });
   }
+  bool archive_common(Archive& ar) override {
+    return guard_.watched([&] { return inner_->archive_common(ar); });
+  }
 
  private:
   Guard guard_;

@@ -10,7 +10,6 @@ std::vector<std::string> differences(const Origin& then, const Origin& now) {
     if (a != b) found.push_back(fmt::format("{} was {}, now it is {}", what, a, b));
   };
   if (!then.experiment.empty() && !now.experiment.empty()) compare("the experiment", then.experiment, now.experiment);
-  compare("the engine", then.engine, now.engine);
   compare("the seed", then.seed, now.seed);
   compare("dt", then.dt, now.dt);
   compare("the substep", then.max_substep, now.max_substep);

@@ -27,7 +27,8 @@ struct Origin {
   }
 };
 
-// What differs, in words: "height was 0.3, now it is 0.5", "world.sdf has changed". A file and an experiment that has a
+// What differs, in words: "height was 0.3, now it is 0.5", "world.sdf has changed". Engines may differ: one goes on
+// from the state of another. A file and an experiment that has a
 // C++ class differ by what they read.
 std::vector<std::string> differences(const Origin& then, const Origin& now);
 

@@ -250,7 +250,7 @@ Result<void> Run::begin_hooks() {
 Origin Run::origin() const {
   const bool registered = library_.experiments.contains(options_.experiment);
   return {registered ? report_.experiment : "",
-          report_.engine,
+          simulation_->settings().engine,  // an experiment may have changed it
           report_.dt.text(),
           simulation_->settings().max_substep,
           report_.precision,
@@ -341,15 +341,41 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
   for (const std::string& difference : differ) log_.warning(fmt::format("{}: {}", file, difference));
   std::vector<std::byte> snapshot;
   archive(ar, snapshot);
-  auto restored = simulation_->restore(snapshot);
+  std::vector<std::string> not_carried;
+  auto restored = restore_simulation(snapshot, then.engine, not_carried);
   if (restored.ok() && ar.ok() && ar.remaining() == 0) {
-    report_.restored = {file, simulation_->tick(), simulation_->now().seconds(), std::move(differ)};
+    report_.restored = {file,        simulation_->tick(), simulation_->now().seconds(), std::move(differ),
+                        then.engine, not_carried};
+    if (then.engine != report_.engine)
+      log_.warning(
+          fmt::format("{}: the state of the engine '{}' goes on in '{}'{}", file, then.engine, report_.engine,
+                      not_carried.empty() ? "" : fmt::format("; not carried: {}", fmt::join(not_carried, "; "))));
     return {};
   }
   Error error(Diagnostic{file, 0, "the snapshot cannot be restored", ""});
   if (!restored.ok()) error.add(restored.error());
   else error.add(Error("it is cut off or damaged", "use another snapshot"));
   return error;
+}
+
+// A snapshot is read by the engine that wrote it. The run goes on with that engine unless its options name another,
+// which then takes the state over.
+Result<void> Run::restore_simulation(const std::vector<std::byte>& snapshot, const std::string& engine,
+                                     std::vector<std::string>& not_carried) {
+  const std::string here = simulation_->settings().engine;
+  if (engine == here) return simulation_->restore(snapshot);
+  if (auto changed = simulation_->change_engine(engine, library_.engines); !changed.ok()) return changed.error();
+  auto restored = simulation_->restore(snapshot);
+  if (restored.ok() && options_.engine.empty()) {
+    report_.engine = engine;
+    report_.engine_settings = simulation_->world().engine_info().settings;
+    return {};
+  }
+  auto back = simulation_->change_engine(here, library_.engines);
+  if (!restored.ok()) return restored;
+  if (!back.ok()) return back.error();
+  not_carried = *back;
+  return {};
 }
 
 void Run::add_onlooker(std::function<void(const Simulation&)> look) {

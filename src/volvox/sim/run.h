@@ -105,6 +105,8 @@ class Run {
   explicit Run(Log& log);
   Result<void> load(const RunOptions& options, const Library& library);
   Result<void> restore(std::string_view text, const std::string& file);
+  Result<void> restore_simulation(const std::vector<std::byte>& snapshot, const std::string& engine,
+                                  std::vector<std::string>& not_carried);
   void forget_samples_after(double time);
   Origin origin() const;
   Result<void> save(const std::filesystem::path& file);

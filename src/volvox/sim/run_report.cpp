@@ -63,10 +63,9 @@ nlohmann::ordered_json results(const RunReport& report) {
   else if (report.inputs == 0) json["reproducible"] = true;
   else json["reproducible"] = "with_inputs";
   if (report.restored)
-    json["restored"] = {{"file", report.restored->file},
-                        {"tick", report.restored->tick},
-                        {"time_s", number(report.restored->time)},
-                        {"differences", report.restored->differences}};
+    json["restored"] = {{"file", report.restored->file},           {"tick", report.restored->tick},
+                        {"time_s", number(report.restored->time)}, {"differences", report.restored->differences},
+                        {"engine", report.restored->engine},       {"not_carried", report.restored->not_carried}};
   if (report.pacing) json["real_time"] = pacing(*report.pacing);
   json["metrics"] = nlohmann::ordered_json::object();
   for (const Metric& metric : report.metrics.all()) json["metrics"][metric.name] = number(metric.value);

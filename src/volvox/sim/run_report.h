@@ -44,8 +44,10 @@ struct TimePoint {
 struct Restored {
   std::string file;  // of the snapshot
   std::int64_t tick = 0;
-  double time = 0;                       // s
-  std::vector<std::string> differences;  // from the run that was saved, as the user accepted them
+  double time = 0;                         // s
+  std::vector<std::string> differences;    // from the run that was saved, as the user accepted them
+  std::string engine{};                    // that wrote the snapshot
+  std::vector<std::string> not_carried{};  // from that engine to this run's, in words
 };
 
 struct RunReport {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
@@ -267,6 +269,21 @@ Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
   return Error("the snapshot is damaged: " + (ar.ok() ? "bytes are left over" : ar.failure()) +
                    (back.ok() ? "" : "; the state before it was no better, and the simulation cannot go on"),
                "use another snapshot");
+}
+
+Result<std::vector<std::string>> Simulation::change_engine(const std::string& name,
+                                                           const physics::EngineRegistry& engines) {
+  auto engine = engines.make(name, {world_->model().gravity, settings_.max_substep, &threads_});
+  if (!engine.ok()) return engine.error();
+  const physics::EngineInfo before = world_->engine_info();
+  if (auto changed = world_->change_engine(std::move(*engine)); !changed.ok()) return changed.error();
+  settings_.engine = name;
+  std::vector<std::string> lost;
+  if (!before.own_state.empty()) lost.push_back(fmt::format("of {}: {}", before.name, before.own_state));
+  for (const std::string& what : world_->engine_info().cannot)
+    if (std::find(before.cannot.begin(), before.cannot.end(), what) == before.cannot.end())
+      lost.push_back(fmt::format("{}: {} has none", what, name));
+  return lost;
 }
 
 }  // namespace volvox::sim

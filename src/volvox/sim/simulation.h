@@ -88,6 +88,10 @@ class Simulation {
   Result<std::vector<std::byte>> save();
   Result<void> restore(std::span<const std::byte> snapshot);
 
+  // Goes on with another physics engine, between two ticks. Returns what could not be carried over, in words. If it
+  // fails, nothing has changed.
+  Result<std::vector<std::string>> change_engine(const std::string& name, const physics::EngineRegistry& engines);
+
  private:
   Simulation(const SimulationSettings& settings, Log& log);
   template <class Work>

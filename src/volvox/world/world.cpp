@@ -49,6 +49,26 @@ Result<void> World::build() {
   return {};
 }
 
+Result<void> World::change_engine(std::unique_ptr<physics::Engine> engine) {
+  World there;  // made by the same calls, so that bodies and joints get the same ids
+  there.model_ = model_;
+  there.engine_ = std::move(engine);
+  if (Result<void> built = there.build(); !built.ok()) return built;
+  const std::string from = engine_info().name, to = there.engine_info().name;
+  const auto cannot = [&](const std::string& why) {
+    return Error(fmt::format("the engine '{}' cannot go on from the state of '{}': {}", to, from, why),
+                 "go on with the same engine, or use one that is built in (volvox list engines)");
+  };
+  if (there.bodies_ != bodies_ || there.joints_ != joints_) return cannot("it numbers bodies or joints otherwise");
+  SaveArchive state;
+  if (!engine_->archive_common(state)) return cannot(fmt::format("'{}' does not hand it over", from));
+  LoadArchive taken(state.bytes());
+  if (!there.engine_->archive_common(taken)) return cannot(fmt::format("'{}' does not take it over", to));
+  if (!taken.ok()) return cannot(taken.failure());
+  engine_ = std::move(there.engine_);
+  return {};
+}
+
 Result<void> World::add_placement(PlacementIndex p) {
   VOLVOX_ASSERT(p < model_->placements.size() && p == parts_.size());
   VOLVOX_ASSERT(model_->placements[p].model != nullptr);

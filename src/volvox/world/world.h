@@ -70,6 +70,9 @@ class World {
   const physics::EngineInfo& engine_info() const { return engine_->info(); }
   // The engine's arrays: poses, velocities and forces by body().index, joints and loads by the engine's joints.
   const physics::StateArrays& engine_state() const { return engine_->state(); }
+  // Goes on in another engine, which must be empty: it gets the same bodies and joints and the state that all engines
+  // have in common. If that fails, nothing has changed.
+  Result<void> change_engine(std::unique_ptr<physics::Engine> engine);
   const DockGraph& graph() const { return graph_; }
   const Matter* matter() const { return matter_.get(); }  // water, rubble and cloth; null: there is none
 

@@ -24,6 +24,7 @@ class BulletEngine final : public SystemEngine {
         solver_iterations, max_substep_);
     info_.exact_restore = false;
     info_.uses_threads = false;
+    info_.own_state = "the impulses of its joints";
     info_.limits =
         "long arms of docks droop (20 docks held at one end: 0.6 rad at the worst); meshes, height fields and "
         "planes only on bodies that do not move; contact caches are not in a snapshot";
@@ -79,6 +80,16 @@ class BulletEngine final : public SystemEngine {
   StepStatus advance(Time begin, Time end) override;
 
   void archive(Archive& ar) override {
+    archive_common(ar);
+    for (std::size_t i = 0; i < joints_.size() && ar.ok(); ++i) {
+      std::array<double, Joint::slots> impulses{};
+      if (joints_[i]) impulses = joints_[i]->impulses();
+      ar("impulses", impulses);
+      if (ar.loading() && joints_[i]) joints_[i]->impulses() = impulses;
+    }
+    if (!ar.hashing() && ar.ok()) rebuild();
+  }
+  bool archive_common(Archive& ar) override {
     keep_contacts();
     system_.archive(ar);
     if (ar.loading() && ar.ok()) {
@@ -88,13 +99,7 @@ class BulletEngine final : public SystemEngine {
       load_impulses_.resize(joints_.size()), motor_impulses_.resize(joints_.size());
       rebuild();
     }
-    for (std::size_t i = 0; i < joints_.size() && ar.ok(); ++i) {
-      std::array<double, Joint::slots> impulses{};
-      if (joints_[i]) impulses = joints_[i]->impulses();
-      ar("impulses", impulses);
-      if (ar.loading() && joints_[i]) joints_[i]->impulses() = impulses;
-    }
-    if (!ar.hashing() && ar.ok()) rebuild();
+    return true;
   }
 
  private:

@@ -89,6 +89,11 @@ class MujocoEngine final : public SystemEngine {
     world_.archive(ar);
     if (!ar.hashing()) world_.change_topology();
   }
+  bool archive_common(Archive& ar) override {
+    system_.archive(ar);
+    if (!ar.hashing()) world_.change_topology();
+    return true;
+  }
 
  private:
   // Read in the last substep, because the closing of a dock replaces the model and its contacts.

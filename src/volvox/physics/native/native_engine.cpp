@@ -22,6 +22,7 @@ class NativeEngine final : public SystemEngine {
         fmt::format("{} precision, substeps of at most {:.6g} s, 4 to 200 contact sweeps, {} thread{}",
                     physics::name(info_.precision), settings.max_substep, threads, threads == 1 ? "" : "s");
     info_.exact_restore = true;
+    info_.own_state = "who sleeps, the impulses of contacts, what slips or rests on a limit";
     info_.limits = "meshes, height fields and planes only on bodies that do not move";
   }
 
@@ -93,6 +94,12 @@ class NativeEngine final : public SystemEngine {
     keep_contacts();
     system_.archive(ar);
     if (ar.ok()) simulator_.archive(ar);
+  }
+  bool archive_common(Archive& ar) override {
+    keep_contacts();
+    system_.archive(ar);
+    if (ar.loading() && ar.ok()) simulator_.begin_from_system();
+    return true;
   }
 
  private:

@@ -383,6 +383,14 @@ void Simulator::take_over_joints() {
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) topology_.touch(world_, i);
 }
 
+void Simulator::begin_from_system() {
+  take_over_joints();
+  contacts_.points().clear();
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i)
+    if (world_.system.body_ids.alive_index(i)) place_body(i);
+  wake_all();
+}
+
 bool Simulator::sound(const ContactPoint& c) const {
   const auto there = [&](int body) {
     return body >= 0 && static_cast<std::size_t>(body) < world_.bodies.size() &&

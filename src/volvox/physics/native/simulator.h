@@ -32,6 +32,8 @@ class Simulator {
   void read_contacts(std::vector<Contact>& out) const;  // of the last substep
   const Work& work() const { return work_; }
   void archive(Archive& ar);
+  // Takes over the state of the system, as another engine left it: all are awake, and no contact is remembered.
+  void begin_from_system();
 
  private:
   // The phases of advance(), in their order.

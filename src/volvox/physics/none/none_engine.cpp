@@ -47,6 +47,10 @@ class NoneEngine final : public SystemEngine {
   }
 
   void archive(Archive& ar) override { system_.archive(ar); }
+  bool archive_common(Archive& ar) override {
+    system_.archive(ar);
+    return true;
+  }
 
  private:
   void read_contacts(std::vector<Contact>& out) const override { out.clear(); }

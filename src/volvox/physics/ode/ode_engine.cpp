@@ -86,10 +86,12 @@ class OdeEngine final : public SystemEngine {
 
   // ODE's anchors and lists cannot be saved: both the run that continues and the restored run make a new world with the
   // same bodies and joints in the order of their ids.
-  void archive(Archive& ar) override {
+  void archive(Archive& ar) override { archive_common(ar); }
+  bool archive_common(Archive& ar) override {
     keep_contacts();
     system_.archive(ar);
     if (!ar.hashing() && ar.ok()) rebuild();
+    return true;
   }
 
  private:

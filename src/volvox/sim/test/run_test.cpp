@@ -198,6 +198,37 @@ TEST_F(RunTest, ARestoredRunEndsAlike) {
     EXPECT_EQ(rest.metrics.find(metric.name)->value, metric.value) << metric.name;
 }
 
+// A snapshot of one engine is taken by another; what is lost is named; without --engine that of the snapshot goes on.
+TEST_F(RunTest, AnotherEngineGoesOnFromASnapshot) {
+  const auto run_to = [&](double seconds, const std::string& engine, const char* from, const char* to, int threads) {
+    RunOptions with = options;
+    with.engine = engine;
+    with.duration = seconds;
+    with.threads = threads;
+    if (from != nullptr) with.restore_from = folder / from;
+    if (to != nullptr) with.save_to = folder / to;
+    const auto run = prepare(with);
+    run->finish();
+    if (!run->write(folder / "out").ok()) throw std::runtime_error("not written");
+    return run->report();
+  };
+  const std::vector<std::string> engines = {"native", "bullet", "ode", "mujoco"};
+  for (const std::string& from : engines) {
+    run_to(0.4, from, nullptr, "half.snap", 1);
+    for (const std::string& to : engines) {
+      const RunReport rest = run_to(1.0, to, "half.snap", nullptr, 1);
+      EXPECT_EQ(rest.status, "done") << from << " to " << to << ": " << rest.failure;
+      EXPECT_EQ(rest.engine, to);
+      EXPECT_EQ(rest.restored->engine, from);
+      EXPECT_EQ(rest.restored->not_carried.empty(), from == to || from == "ode" || from == "mujoco") << from << to;
+      EXPECT_EQ(rest.state_hash, run_to(1.0, to, "half.snap", nullptr, 3).state_hash) << from << " to " << to;
+    }
+    const RunReport same = run_to(1.0, "", "half.snap", nullptr, 1);
+    EXPECT_EQ(same.engine, from);
+    EXPECT_EQ(same.state_hash, run_to(1.0, from, "half.snap", nullptr, 1).state_hash);
+  }
+}
+
 // The world of a folder, as a registered experiment.
 struct Registered : Experiment {
   explicit Registered(fs::path folder) : home(std::move(folder)) {}

@@ -1,0 +1,92 @@
+#include "exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include "flight.h"
+#include "volvox/base/index.h"
+#include "volvox/base/parameters.h"
+
+namespace volvox::experiments::swarmsimx {
+
+Result<model::WorldModel> Exchange::init(sim::Setup& setup) {
+  engines_.clear();
+  const std::vector<std::string> known = physics::built_in_engines().names();
+  std::istringstream words(setup.settings.at("engines"));
+  for (std::string name; words >> name;) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return Error(fmt::format("engines: there is no engine '{}' in this build", name),
+                   fmt::format("use some of: {}", fmt::join(known, ", ")));
+    engines_.push_back(name);
+  }
+  if (engines_.empty()) return Error("engines: none is named", "such as --set \"engines=native bullet\"");
+  every_ = Parameters(setup.settings, "experiment swarmsimx/exchange").number("every", 3);
+  return Experiment::init(setup);
+}
+
+void Exchange::begin(const sim::Simulation& simulation) {
+  start_ = simulation.world().link_pose(0).position;
+  for (world::LinkIndex l = 0; l < simulation.world().links(); ++l)
+    if (simulation.world().module_model(simulation.world().placement_of_link(l)).name == "superbot") {
+      start_ = simulation.world().link_pose(l).position;
+      break;
+    }
+}
+
+void Exchange::change_engine(sim::Simulation& simulation, const std::string& name) {
+  const world::World& world = simulation.world();
+  std::vector<Vec3> before;
+  for (world::LinkIndex l = 0; l < world.links(); ++l) before.push_back(world.link_pose(l).position);
+  if (auto changed = simulation.change_engine(name, physics::built_in_engines()); !changed.ok())
+    throw std::runtime_error(changed.error().text());
+  for (world::LinkIndex l = 0; l < world.links(); ++l)
+    jump_ = std::max(jump_, length(world.link_pose(l).position - before[l]));
+  ++exchanges_;
+}
+
+void Exchange::before_tick(sim::Simulation& simulation) {
+  const double now = simulation.now().seconds();
+  const auto due = static_cast<std::size_t>(std::floor(now / every_ + 1e-9));
+  const std::string& wanted = engines_[due % engines_.size()];
+  if (wanted != simulation.settings().engine) change_engine(simulation, wanted);
+}
+
+void Exchange::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  dock_gap_ = std::max(dock_gap_, world.largest_dock_error().distance);
+  const double now = simulation.now().seconds();
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const auto* eight = dynamic_cast<const robots::FigureEight*>(simulation.minds().behavior(i));
+    if (eight == nullptr || now < eight->begins()) continue;
+    const Vec3 place = world.link_pose(world.part(simulation.minds().agent(i).placement()).first_link).position;
+    error_sum_ += length(place - eight->target(now).position);
+    ++errors_;
+  }
+}
+
+void Exchange::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const world::World& world = simulation.world();
+  Vec3 there = start_;
+  for (world::LinkIndex l = 0; l < world.links(); ++l)
+    if (world.module_model(world.placement_of_link(l)).name == "superbot") {
+      there = world.link_pose(l).position;
+      break;
+    }
+  metrics.set("exchanges", real(exchanges_), "how often the physics engine was changed");
+  metrics.set("exchange_jump_m", jump_, "largest displacement of any link by an exchange");
+  metrics.set("eight_mean_m", sim::measured_if(errors_ > 0, error_sum_ / real(std::max<std::int64_t>(errors_, 1))),
+              "mean tracking error of the quadrotor");
+  metrics.set("snake_m", length(there.x - start_.x, there.y - start_.y), "how far the snake crawled");
+  metrics.set("dock_gap_max_m", dock_gap_, "largest gap between two engaged docks");
+}
+
+void Exchange::archive_state(Archive& ar) {
+  ar("exchanges", exchanges_), ar("jump", jump_), ar("dock gap", dock_gap_);
+  ar("error sum", error_sum_), ar("errors", errors_), ar("start", start_);
+}
+
+}  // namespace volvox::experiments::swarmsimx
