@@ -13,6 +13,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/random.h"
+#include "volvox/base/union_find.h"
 #include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/scenes.h"
 
@@ -221,6 +222,19 @@ void CatomExperiment::cloud_values(std::size_t value, std::vector<float>& out) c
     }
     value -= count;
   }
+}
+
+std::uint32_t CatomExperiment::count_pieces() const {
+  const lattice::Ensemble& ensemble = world_->ensemble();
+  UnionFind sets(ensemble.count());
+  std::uint32_t count = narrow<std::uint32_t>(ensemble.size());
+  for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
+    if (!ensemble.has(i)) continue;
+    const auto around = ensemble.around(i);
+    for (int port = 0; port < ensemble.lattice().ports(); ++port)
+      if (const std::uint32_t other = around.at(port); other != lattice::nobody && sets.join(i, other)) --count;
+  }
+  return count;
 }
 
 void CatomExperiment::measure_world(sim::Metrics& metrics) const {

@@ -40,6 +40,7 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   Result<void> add_box_with_holes(const sim::Setup& setup, std::size_t state);
   static model::WorldModel empty_world(const std::string& name, double seconds);
   void tick();  // throws what ends the run
+  std::uint32_t count_pieces() const;  // of the ensemble
   // Memory and hash of the catoms.
   void measure_world(sim::Metrics& metrics) const;
   virtual std::array<std::uint8_t, 3> color(std::uint32_t catom) const = 0;

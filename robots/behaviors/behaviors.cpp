@@ -19,6 +19,7 @@
 #include "snake.h"
 #include "sphere_formation.h"
 #include "spin.h"
+#include "stepper.h"
 #include "stride.h"
 #include "track.h"
 #include "track_to_snake.h"
@@ -105,6 +106,9 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "coupled oscillators on any body: frequency, coupling, lag, ramp; JOINT.amplitude, .offset, .phase");
   registry.add("role_table", make<RoleTable>(),
                "roles as data: parent, period; ROLE.JOINT.amplitude, .offset, .phase; DOCK.delay");
+  registry.add("stepper", make<Stepper>(),
+               "switches the magnets f0, f1, ... of a catom one after another, as a stepper motor's windings: first, "
+               "steps, rate, begin, backwards, pole, repel, micro");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("track", make<Track>(), "rolls a ring of SuperBots by their accelerometers: speed, lean, stretch");
   registry.add(

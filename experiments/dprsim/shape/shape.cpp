@@ -164,26 +164,6 @@ std::array<std::uint8_t, 3> Shape::color(std::uint32_t catom) const {
   return sim::ramp_color(real(state.gradient) / (2.5 * std::sqrt(real(shape_.cells().size()))));
 }
 
-std::size_t Shape::pieces() const {
-  const lattice::Ensemble& ensemble = world_->ensemble();
-  std::vector<bool> seen(ensemble.count());
-  std::size_t count = 0;
-  for (std::uint32_t first = 0; first < ensemble.count(); ++first) {
-    if (seen[first]) continue;
-    ++count;
-    std::vector<std::uint32_t> open = {first};
-    seen[first] = true;
-    while (!open.empty()) {
-      const auto around = ensemble.around(open.back());
-      open.pop_back();
-      for (int port = 0; port < 6; ++port)
-        if (const std::uint32_t next = around.at(port); next != lattice::nobody && !seen[next])
-          seen[next] = true, open.push_back(next);
-    }
-  }
-  return count;
-}
-
 void Shape::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const std::size_t cells = shape_.cells().size();
   const auto whole = std::find(filled_.begin(), filled_.end(), cells);
@@ -198,7 +178,7 @@ void Shape::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("moves_per_catom", moves / real(world_->ensemble().size()), "");
   metrics.set("lost", real(world_->motion().lost), "wishes to move that gave way to others");
   metrics.set("cuts_refused", real(world_->cuts_refused()), "motions that would have cut the ensemble in two");
-  metrics.set("pieces", real(pieces()), "of the ensemble, at the end");
+  metrics.set("pieces", count_pieces(), "of the ensemble, at the end");
   metrics.set("messages", real(world_->traffic().delivered), "delivered");
   measure_world(metrics);
 }

@@ -22,7 +22,6 @@ class Shape final : public CatomExperiment {
  private:
   Result<lattice::TargetShape> read_shape(sim::Setup& setup) const;
   std::uint64_t filled() const;  // cells of the shape that have a catom which stays
-  std::size_t pieces() const;    // of the ensemble
 
   lattice::TargetShape shape_;
   std::vector<std::uint64_t> filled_;  // after each tick

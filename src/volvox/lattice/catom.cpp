@@ -153,6 +153,14 @@ void Catom::put(int port, Mailbox mailbox, std::span<const std::byte> content) {
   if (world_->sending_) send_waiting(port, (*waiting_)[port]);
 }
 
+void Catom::put_on_air(Mailbox mailbox, std::span<const std::byte> content) {
+  CatomWorld& world = this->world("the radio of a lattice");
+  if (!(world.options_.radio_range > 0))
+    throw CatomError("it sends by radio in a world without: give WorldOptions::radio_range");
+  if (!world.sending_) throw CatomError("it sends by radio before the first tick");
+  world.each_in_reach(id_, [&](std::uint32_t to) { transmit(far_port, to, mailbox, content); });
+}
+
 void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<const std::byte> content) {
   Envelope envelope;
   envelope.sender = id_;

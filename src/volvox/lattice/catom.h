@@ -93,6 +93,17 @@ class Catom {
       if (port != except && has_neighbor(port)) send(port, message, mailbox);
   }
 
+  // By radio, to all catoms within WorldOptions::radio_range, who hear it in the next tick at far_port. An ideal radio:
+  // nothing collides, and it has no capacity. For collisions and powers, run the code module in a physical world.
+  template <class T>
+  void radio(const T& message, Mailbox mailbox) {
+    check(0, mailbox, type_of<T>());
+    with_bytes(message, [&](std::span<const std::byte> content) {
+      if (content.size() > most_bytes_of<T>()) too_large(type_of<T>(), content.size(), most_bytes_of<T>());
+      put_on_air(mailbox, content);
+    });
+  }
+
   // Bytes, for programs that are not written in C++. `far`: to any catom; such messages pass no adapter.
   void send_bytes(int port, std::span<const std::byte> content, Mailbox mailbox);
   void send_far(std::uint32_t catom, std::span<const std::byte> content, Mailbox mailbox);
@@ -150,6 +161,7 @@ class Catom {
   void check(int port, Mailbox mailbox, const TypeInfo& type) const;
   [[noreturn]] void too_large(const TypeInfo& type, std::size_t size, std::size_t most) const;
   void put(int port, Mailbox mailbox, std::span<const std::byte> content);
+  void put_on_air(Mailbox mailbox, std::span<const std::byte> content);
   void transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<const std::byte> content);
   void queue(int port, std::uint32_t peer, Mailbox mailbox, std::span<const std::byte> content);
   void send_waiting();

@@ -86,6 +86,7 @@ void CatomWorld::archive_options(Archive& ar) {
   };
   same("capacity", options_.capacity);
   same("most_waiting", options_.most_waiting);
+  same("radio_range", options_.radio_range);
   same("pitch", ensemble_.lattice().pitch());
   same("motion", std::string(name(motions_.model())));
   same("motion_ticks", options_.motion.ticks);

@@ -114,6 +114,30 @@ void CatomWorld::wake_next(std::uint32_t catom) {
   post_.wake_next(catom);
 }
 
+// The cells around it, or all catoms, whichever are fewer.
+void CatomWorld::each_in_reach(std::uint32_t catom, const std::function<void(std::uint32_t)>& visit) const {
+  const Lattice& lattice = ensemble_.lattice();
+  const Cell own = ensemble_.cell(catom);
+  const Vec3 here = lattice.position(own), spacing = lattice.spacing();
+  const double range = options_.radio_range * (1 + 1e-9);  // a neighbour at exactly the range hears it
+  const auto meet = [&](std::uint32_t other, const Cell& cell) {
+    if (other != catom && length_squared(lattice.position(cell) - here) <= range * range) visit(other);
+  };
+  const double x = range / spacing.x + 2, y = range / spacing.y + 1, z = lattice.flat() ? 0 : range / spacing.z + 1;
+  if ((2 * x + 1) * (2 * y + 1) * (2 * z + 1) >= real(ensemble_.count())) {
+    for (std::uint32_t other = 0; other < ensemble_.count(); ++other)
+      if (ensemble_.has(other)) meet(other, ensemble_.cell(other));
+    return;
+  }
+  const auto far_x = truncated<std::int32_t>(x), far_y = truncated<std::int32_t>(y), far_z = truncated<std::int32_t>(z);
+  for (std::int32_t dz = -far_z; dz <= far_z; ++dz)
+    for (std::int32_t dy = -far_y; dy <= far_y; ++dy)
+      for (std::int32_t dx = -far_x; dx <= far_x; ++dx) {
+        const Cell cell{own.x + dx, own.y + dy, own.z + dz};
+        if (const std::uint32_t other = ensemble_.at(cell); other != nobody) meet(other, cell);
+      }
+}
+
 void CatomWorld::wake_around(const Cell& cell) {
   if (const std::uint32_t own = ensemble_.at(cell); own != nobody) wake(own);
   for (int port = 0; port < ensemble_.lattice().ports(); ++port)

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,6 +38,7 @@ struct MotionOptions {
 struct WorldOptions {
   std::uint64_t seed = 1;
   std::uint32_t capacity = unlimited;    // of each adapter, bytes a tick
+  double radio_range = 0;                // m: who is not farther away hears a radio message; 0: there is no radio
   std::uint32_t most_steps = 100'000;    // calls of Catom in a tick, a broadcast at each port; more is endless
   std::uint32_t most_waiting = 100'000;  // messages at one port
   // False: all catoms are processed in every tick, also those with nothing to do. For tests: the results are the same.
@@ -123,6 +125,8 @@ class CatomWorld {
   Result<void> add_code_modules(std::unique_ptr<CodeModules> modules);
   Result<void> added(std::size_t first);
   void wake_next(std::uint32_t catom);  // thread-safe, within a tick
+  // visit(catom) for all others that hear its radio, in a fixed order.
+  void each_in_reach(std::uint32_t catom, const std::function<void(std::uint32_t)>& visit) const;
   void wake_around(const Cell& cell);
   void archive_woken(Archive& ar);
   bool everyone() const { return somebody_ticks_ || !options_.active_sets; }

@@ -51,5 +51,6 @@ ActuatorRegistry built_in_actuators();
 
 std::unique_ptr<Actuator> make_joint_motor(int joint);
 std::unique_ptr<Actuator> make_dock_latch(int dock);  // the action is a bool: enabled
+std::unique_ptr<Actuator> make_magnet(int magnet);    // the action is a double: from -1, south, to 1, north; 0: off
 
 }  // namespace volvox::mind

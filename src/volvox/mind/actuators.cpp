@@ -34,6 +34,20 @@ class DockLatch final : public Actuator {
   int dock_;
 };
 
+class MagnetSwitch final : public Actuator {
+ public:
+  explicit MagnetSwitch(int magnet) : magnet_(magnet) {}
+  bool on_board() const override { return true; }
+  const TypeInfo& type() const override { return type_of<double>(); }
+  void apply(const ActContext& c, const Value& command) const override {
+    VOLVOX_ASSERT(magnet_ >= 0 && magnet_ < std::ssize(c.world.module_model(c.module).magnets));
+    c.world.switch_magnet(c.module, magnet_, clamp(*command.get<double>(), -1, 1));
+  }
+
+ private:
+  int magnet_;
+};
+
 // Applies a force and a torque to a link at the mount.
 class MountedActuator : public Actuator {
  public:
@@ -145,5 +159,6 @@ ActuatorRegistry built_in_actuators() {
 
 std::unique_ptr<Actuator> make_joint_motor(int joint) { return std::make_unique<JointMotor>(joint); }
 std::unique_ptr<Actuator> make_dock_latch(int dock) { return std::make_unique<DockLatch>(dock); }
+std::unique_ptr<Actuator> make_magnet(int magnet) { return std::make_unique<MagnetSwitch>(magnet); }
 
 }  // namespace volvox::mind

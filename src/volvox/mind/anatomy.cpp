@@ -99,6 +99,8 @@ Result<void> Anatomy::add_actuators(const Registries& registries) {
       if (auto ok = add(model->joints[j].name, make_joint_motor(narrow<int>(j)), 0); !ok.ok()) return ok;
   for (std::size_t d = 0; d < model->docks.size(); ++d)
     if (auto ok = add(model->docks[d].name, make_dock_latch(narrow<int>(d)), 0); !ok.ok()) return ok;
+  for (std::size_t m = 0; m < model->magnets.size(); ++m)
+    if (auto ok = add(model->magnets[m].name, make_magnet(narrow<int>(m)), model->magnets[m].line); !ok.ok()) return ok;
   for (const model::Actuator& actuator : model->actuators) {
     const auto factory = registries.actuators.find(actuator.type, model->file, actuator.line);
     if (!factory.ok()) return factory.error();
@@ -133,10 +135,11 @@ Result<void> Anatomy::add(std::string name, std::unique_ptr<Actuator> actuator, 
   VOLVOX_ASSERT(actuator != nullptr && actuators.size() == action_names.size() && actions.size() == actuators.size());
   const int index = narrow<int>(actuators.size());
   if (!actions.emplace(name, index).second)
-    return Diagnostic{model->file, line,
-                      fmt::format("'{}' has two actions named '{}' (joints, docks and actuators share their names)",
-                                  model->name, name),
-                      "give one of them another name"};
+    return Diagnostic{
+        model->file, line,
+        fmt::format("'{}' has two actions named '{}' (joints, docks, magnets and actuators share their names)",
+                    model->name, name),
+        "give one of them another name"};
   action_names.push_back(std::move(name));
   actuators.push_back(std::move(actuator));
   return {};

@@ -305,6 +305,7 @@ class Writer {
     if (!module.docks.empty())
       leave_out("that docks capture, let go and break: engaged ones are welds, free ones are sites");
     if (!module.actuators.empty()) leave_out("rotors, thrusters and lamps");
+    if (!module.magnets.empty()) leave_out("magnets");
     if (!module.radios.empty() || !module.wires.empty() || !module.buses.empty()) leave_out("radios, wires and buses");
     if (module.driven) leave_out("that modules are driven from outside: they are free bodies");
     for (const Link& link : module.links)

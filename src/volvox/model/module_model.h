@@ -105,6 +105,18 @@ struct Actuator {
   int line = 0;
 };
 
+// One pole of a magnet (or an electrode) that the module can switch: a feature of a catom. docs/magnets.md has the law
+// of its force.
+struct Magnet {
+  std::string name;  // also of the action that switches it
+  int link = 0;
+  Vec3 position;        // m, in the link's frame
+  double strength = 0;  // A m, of the pole when it is fully on
+  double size = 0.001;  // m: closer than that, the force no longer grows
+  double range = 0;     // m: poles farther apart do not feel each other
+  int line = 0;
+};
+
 struct Mind {
   std::string behavior;  // a name of the behaviour registry; empty: none
   std::map<std::string, std::string> parameters;
@@ -187,6 +199,7 @@ struct ModuleModel {
   std::vector<Dock> docks;
   std::vector<Sensor> sensors;
   std::vector<Actuator> actuators;
+  std::vector<Magnet> magnets;
   std::vector<Wire> wires;  // at most one per dock, in the order of docks
   std::vector<Radio> radios;
   std::vector<Bus> buses;

@@ -24,6 +24,7 @@ class OurElements {
       model_.sensors.push_back(read_mounted<Sensor>(*e));
     for (const XMLElement* e : model_children(source_.element, "volvox:actuator"))
       model_.actuators.push_back(read_mounted<Actuator>(*e));
+    for (const XMLElement* e : model_children(source_.element, "volvox:magnet")) add_magnet(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:wire")) add_wire(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:radio")) add_radio(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:bus")) add_bus(*e);
@@ -152,6 +153,26 @@ class OurElements {
     return mounted;
   }
 
+  void add_magnet(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    Magnet magnet;
+    magnet.name = attributes.required("name");
+    Pose pose = attributes.pose("pose").value_or(Pose{});
+    const bool ambiguous = model_.links.size() != 1;
+    magnet.link = attributes.has("link") || ambiguous ? resolve_link(element, attributes.required("link"), pose) : 0;
+    magnet.position = pose.position;
+    magnet.strength = attributes.required_number("strength", {0, 1e6, true});
+    magnet.size = attributes.number("size", magnet.size, {1e-6, 1, false});
+    magnet.range = attributes.required_number("range", {0, 10, true});
+    magnet.line = element.GetLineNum();
+    if (magnet.range < magnet.size)
+      report_.error(element,
+                    fmt::format("magnet {} reaches {} m, which is less than its size of {} m", magnet.name,
+                                magnet.range, magnet.size),
+                    "give it a longer range= (beyond which poles do not feel each other)");
+    model_.magnets.push_back(std::move(magnet));
+  }
+
   static std::uint32_t count(const Attributes& attributes, const char* name, std::uint32_t fallback, std::uint32_t low,
                              std::uint32_t high) {
     return narrow<std::uint32_t>(attributes.integer(name, fallback, low, high));
@@ -277,6 +298,7 @@ class OurElements {
       if (joint.motor) names.push_back(joint.name);
     }
     for (const Actuator& actuator : model_.actuators) names.push_back(actuator.name);
+    for (const Magnet& magnet : model_.magnets) names.push_back(magnet.name);
     return names;
   }
 
@@ -287,7 +309,7 @@ class OurElements {
       for (const std::string& name : names) {
         if (name.empty() || seen.insert(name).second) continue;
         report_.error(line_of(name), fmt::format("there are two {} named {}", what, name),
-                      "give every dock, sensor, actuator, motor, radio and bus of the model its own name");
+                      "give every dock, sensor, actuator, magnet, motor, radio and bus of the model its own name");
       }
     };
     check(percepts(), "percepts");
@@ -298,7 +320,8 @@ class OurElements {
   // The line of the last of our elements with that name: of two equal names, the second is the mistake.
   int line_of(const std::string& name) const {
     int line = source_.element.GetLineNum();
-    for (const char* kind : {"volvox:dock", "volvox:sensor", "volvox:actuator", "volvox:radio", "volvox:bus"}) {
+    for (const char* kind :
+         {"volvox:dock", "volvox:sensor", "volvox:actuator", "volvox:magnet", "volvox:radio", "volvox:bus"}) {
       for (const XMLElement* e : model_children(source_.element, kind)) {
         const char* own = e->Attribute("name");
         if (own != nullptr && (name == own || name == std::string(own) + ".dock")) line = e->GetLineNum();

@@ -29,6 +29,7 @@ constexpr ElementRule rules[] = {
      "torsion load_time extension extension_mass extension_radius enabled"},
     {"sensor", in_model, "name type link pose", true},
     {"actuator", in_model, "name type link pose", true},
+    {"magnet", in_model, "name link pose strength size range"},
     {"wire", in_model, "dock bit_rate delay timing capacity queue largest_payload overhead"},
     {"radio", in_model,
      "name link pose channel power gain bit_rate bandwidth noise_factor receive_threshold carrier_threshold "

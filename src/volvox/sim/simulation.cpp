@@ -128,7 +128,7 @@ StepStatus Simulation::move(Time begin, Time end) {
     return status;
   };
   StepStatus status = guarded({}, [&] {
-    const bool in_substeps = minds_->any_on_board() || world_->matter() != nullptr;
+    const bool in_substeps = minds_->any_on_board() || world_->moves_in_substeps();
     return in_substeps ? world_->move(begin, end, settings_.max_substep, control) : world_->move(begin, end);
   });
   status.time = reached;
@@ -216,6 +216,8 @@ std::uint64_t Simulation::fingerprint() const {
     hasher.add(module.links.size());
     hasher.add(module.joints.size());
     hasher.add(module.docks.size());
+    for (const model::Magnet& magnet : module.magnets)
+      number(magnet.strength), number(magnet.size), number(magnet.range);
     if (const model::Mind* mind = placement.effective_mind()) {
       text(mind->behavior);
       for (const auto& [key, value] : mind->parameters) text(key), text(value);

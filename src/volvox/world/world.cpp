@@ -9,6 +9,7 @@
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/physics/system.h"
+#include "volvox/world/magnets.h"
 #include "volvox/world/matter.h"
 
 namespace volvox::world {
@@ -46,6 +47,7 @@ Result<void> World::build() {
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   add_initial_connections();
   graph_.refresh();
+  magnets_ = Magnets::create(*this);
   return {};
 }
 
@@ -209,9 +211,14 @@ void World::release(physics::JointId hold) {
   if (engine_->has(hold)) engine_->remove_joint(hold);
 }
 
+void World::switch_magnet(PlacementIndex placement, int magnet, double pole) {
+  VOLVOX_ASSERT(magnets_ != nullptr);
+  magnets_->set(placement, magnet, pole);
+}
+
 StepStatus World::move(Time begin, Time end) {
-  constexpr double substep = 1.0 / 240;  // s, of the exchange with matter
-  return matter_ ? move(begin, end, substep, {}) : advance(begin, end);
+  constexpr double substep = 1.0 / 240;  // s, of the exchange with matter, and between forces of magnets
+  return moves_in_substeps() ? move(begin, end, substep, {}) : advance(begin, end);
 }
 
 // Engines divide an advance into substeps, and an advance of one substep stays whole. So this works for every engine,
@@ -238,6 +245,7 @@ StepStatus World::move_in_parts(Time begin, Time end, double max_substep, const 
       if (StepStatus status = control(from, step); !status.ok()) return status;
     if (matter_)
       if (StepStatus status = matter_->advance(*this, step); !status.ok()) return status;
+    if (magnets_) magnets_->pull(*this);
     if (StepStatus status = advance(from, to); !status.ok()) return status;
   }
   return {};
@@ -319,6 +327,7 @@ void World::archive(Archive& ar) {
   engine_->archive(ar);
   if (ar.ok() && ar.loading() && !joints_there()) ar.fail("its docks have no joints");
   graph_.refresh();
+  if (magnets_ && ar.ok()) magnets_->archive(ar);
   if (matter_ && ar.ok()) matter_->archive(ar);
 }
 
@@ -380,6 +389,7 @@ std::size_t World::memory_bytes() const {
   for (const model::Placement& p : model_->placements)
     bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
   if (matter_) bytes += matter_->memory_bytes();
+  if (magnets_) bytes += magnets_->memory_bytes();
   bytes += model_->connections.capacity() * sizeof(model::Connection);
   return bytes;
 }

@@ -22,7 +22,8 @@
 
 namespace volvox::world {
 
-class Matter;  // world/matter.h
+class Magnets;  // world/magnets.h
+class Matter;   // world/matter.h
 
 // Placements, links, joints and docks are numbered over the whole world, in the order of the description. The links,
 // joints and docks of one placement are contiguous and begin with the numbers in its `Part`.
@@ -117,6 +118,12 @@ class World {
   // Sets the command of a joint's motor; gains and limits come from the model.
   void command(JointIndex joint, physics::Control control, double target);
 
+  // Magnets.
+  const Magnets* magnets() const { return magnets_.get(); }  // null: no module has one
+  // Switches the magnet of a module: from -1, south pole, to 1, north pole; 0 is off. It stays so until it is switched
+  // again. Several threads may switch magnets of different modules.
+  void switch_magnet(PlacementIndex placement, int magnet, double pole);
+
   // Docks.
   std::size_t docks() const { return dock_models_.size(); }
   const model::Dock& dock_model(DockIndex dock) const { return *dock_models_[dock]; }
@@ -151,9 +158,11 @@ class World {
   StepStatus move(Time begin, Time end);              // move
   // The same in single substeps. `control` is called at the beginning of each with its time and length (s); its forces
   // and commands hold for this substep only and add to those of the tick. If it fails, the move ends with its status.
-  // It may be null. Where there is matter, both move it beside the bodies, substep by substep.
+  // It may be null. Where there is matter, both move it beside the bodies, substep by substep; magnets pull anew in
+  // each.
   using Control = std::function<StepStatus(Time begin, double step)>;
   StepStatus move(Time begin, Time end, double max_substep, const Control& control);
+  bool moves_in_substeps() const { return matter_ != nullptr || magnets_ != nullptr; }
   void break_docks(std::vector<DockEvent>& events);  // break
 
   std::int64_t docks_broken() const { return docks_broken_; }  // connections, since the start
@@ -184,6 +193,7 @@ class World {
   std::shared_ptr<const model::WorldModel> model_;
   std::unique_ptr<physics::Engine> engine_;
   std::unique_ptr<Matter> matter_;
+  std::unique_ptr<Magnets> magnets_;
 
   // Fixed once built.
   std::vector<Part> parts_;

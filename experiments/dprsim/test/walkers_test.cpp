@@ -1,0 +1,133 @@
+// Catoms that roll by magnets, and groups of them that walk and meet.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "study.h"
+#include "volvox/base/test/temporary_folder.h"
+
+namespace volvox::experiments {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+// Without a table the catom has one degree of freedom, and its equation of motion says how long a step takes.
+TEST(DprsimStepper, AStepTakesAsLongAsTheEquationOfMotionSays) {
+  for (const std::uint64_t seed : test_seeds) {
+    const auto report = run("dprsim/stepper", {{"steps", "1"}, {"rate", "1"}, {"table", "0"}}, 0, seed);
+    const double ideal = metric(report, "step_time_ideal_s");
+    EXPECT_NEAR(metric(report, "step_time_s"), ideal, 0.05 * ideal + 1.0 / 240) << seed;
+  }
+}
+
+// Where it begins is by chance; nobody chose these seeds.
+TEST(DprsimStepper, RollsOnceAroundWithAnySeed) {
+  for (std::uint64_t seed = 701; seed <= 740; ++seed) {
+    const auto report = run("dprsim/stepper", {{"rate", "8"}}, 0, seed);
+    EXPECT_EQ(metric(report, "steps_made"), 12) << seed;
+    EXPECT_LT(std::fabs(metric(report, "slip_deg")), 20) << seed;
+    EXPECT_NEAR(metric(report, "apart_mm"), 44, 0.5) << seed;
+  }
+}
+
+TEST(DprsimStepper, MissesStepsWhenItIsDrivenTooFast) {
+  for (const std::uint64_t seed : test_seeds) {
+    EXPECT_EQ(metric(run("dprsim/stepper", {{"rate", "4"}}, 0, seed), "steps_missed"), 0) << seed;
+    EXPECT_GE(metric(run("dprsim/stepper", {{"rate", "60"}, {"steps", "24"}}, 0, seed), "steps_missed"), 6) << seed;
+  }
+}
+
+// On an upright table it lifts its own weight, but not if features are switched: then nothing ends its swinging.
+TEST(DprsimStepper, ClimbsAgainstItsWeight) {
+  for (const std::uint64_t seed : test_seeds) {
+    const auto report =
+        run("dprsim/stepper", {{"slope", "90"}, {"rate", "3"}, {"steps", "6"}, {"drive", "micro"}}, 0, seed);
+    EXPECT_EQ(metric(report, "steps_made"), 6) << seed;
+  }
+}
+
+// Two free catoms in the plane turn against each other like gears: nothing holds one of them.
+TEST(DprsimStepper, FreeCatomsTurnLikeGears) {
+  for (const std::uint64_t seed : test_seeds)
+    EXPECT_EQ(metric(run("dprsim/stepper", {{"held", "false"}}, 0, seed), "steps_made"), 12) << seed;
+}
+
+// The same hash at 1, 2 and 3 threads, and by a run that was saved and restored halfway.
+void expect_same_hash(const std::string& experiment, const Settings& settings, double seconds) {
+  const TemporaryFolder folder;
+  sim::RunOptions options;
+  options.experiment = experiment;
+  options.settings = settings;
+  options.seed = 12;
+  options.duration = seconds;
+  const std::uint64_t one = run(options).state_hash;
+  for (const int threads : {2, 3}) {
+    options.threads = threads;
+    EXPECT_EQ(run(options).state_hash, one) << experiment << " with " << threads << " threads";
+  }
+  options.duration = seconds / 2;
+  options.save_to = folder / "half.snap";
+  EXPECT_NE(run(options).state_hash, one) << experiment;
+  options.duration = seconds;
+  options.save_to = {};
+  options.restore_from = folder / "half.snap";
+  options.threads = 1;
+  EXPECT_EQ(run(options).state_hash, one) << experiment << ", restored";
+}
+
+TEST(DprsimStepper, HasTheSameHashAtAnyNumberOfThreadsAndAfterARestore) {
+  expect_same_hash("dprsim/stepper", {{"rate", "8"}}, 1.5);
+}
+
+TEST(DprsimWalkers, HaveTheSameHashAtAnyNumberOfThreadsAndAfterARestore) {
+  expect_same_hash("dprsim/walkers", {{"groups", "40"}, {"isolated", "200"}, {"side", "150"}}, 10);
+}
+
+// Nobody chose these seeds.
+TEST(DprsimWalkers, MeetAndRescueWithAnySeed) {
+  for (std::uint64_t seed = 741; seed <= 780; ++seed) {
+    const auto report = run("dprsim/walkers", {{"motion_ticks", "1"}}, 1000, seed, "none");
+    EXPECT_EQ(metric(report, "pieces"), 1) << seed;
+    EXPECT_EQ(metric(report, "rescued"), 6) << seed;
+    EXPECT_LT(metric(report, "final_distance"), 4 * metric(report, "final_distance_of_disc")) << seed;
+  }
+  for (std::uint64_t seed = 781; seed <= 784; ++seed) {  // rolls that take their time, and walkers of three
+    const auto report = run("dprsim/walkers", {{"size", "3"}}, 1000, seed, "none");
+    EXPECT_EQ(metric(report, "pieces"), 1) << seed;
+  }
+}
+
+// One and two cannot walk: without a walker they stay where they are.
+TEST(DprsimWalkers, GroupsThatAreTooSmallDoNotMove) {
+  const auto report = run("dprsim/walkers", {{"groups", "1"}, {"isolated", "10"}, {"range", "1.1"}}, 60, 3, "none");
+  EXPECT_EQ(metric(report, "rolls"), 0);
+  EXPECT_EQ(metric(report, "rescued"), 0);
+  EXPECT_GT(metric(report, "radio_messages"), 100);
+}
+
+// Every motion of every lattice, from the command; nobody chose these seeds.
+TEST(DprsimCrawl, EveryMotionOfEveryLatticeCutsNothing) {
+  const std::pair<const char*, const char*> kinds[] = {{"square", "roll"}, {"square", "slide"}, {"square", "pivot"},
+                                                       {"hex", "roll"},    {"cubic", "slide"},  {"cubic", "pivot"},
+                                                       {"bcc", "roll"},    {"fcc", "roll"}};
+  for (const auto& [lattice, motion] : kinds) {
+    const bool flat = std::string(lattice) == "square" || std::string(lattice) == "hex";
+    for (std::uint64_t seed = 791; seed <= 830; ++seed) {
+      const auto report =
+          run("dprsim/crawl",
+              {{"lattice", lattice}, {"motion", motion}, {"cells", flat ? "12x12" : "6x6x6"}, {"motion_ticks", "3"}}, 2,
+              seed, "none");
+      EXPECT_EQ(metric(report, "pieces"), 1) << lattice << ' ' << motion << ' ' << seed;
+      EXPECT_GT(metric(report, "moves"), 20) << lattice << ' ' << motion << ' ' << seed;
+      EXPECT_GT(metric(report, "elsewhere"), 0) << lattice << ' ' << motion << ' ' << seed;
+    }
+  }
+  EXPECT_THROW((void)run("dprsim/crawl", {{"lattice", "cubic"}, {"motion", "roll"}}, 1, 1, "none"), std::exception);
+}
+
+TEST(DprsimCrawl, HasTheSameHashAtAnyNumberOfThreadsAndAfterARestore) {
+  expect_same_hash("dprsim/crawl", {{"motion", "pivot"}, {"motion_ticks", "4"}}, 4);
+}
+
+}  // namespace
+}  // namespace volvox::experiments
