@@ -70,6 +70,7 @@ class Figures {
   void draw(const std::string& part) {
     const std::pair<const char*, void (Figures::*)()> parts[] = {{"hydrostatics", &Figures::hydrostatics},
                                                                  {"archimedes", &Figures::archimedes},
+                                                                 {"stokes", &Figures::stokes},
                                                                  {"torricelli", &Figures::torricelli},
                                                                  {"dam", &Figures::dam},
                                                                  {"repose", &Figures::repose},
@@ -129,21 +130,63 @@ class Figures {
       body.pose.position = {0.5, 0.5, 0.97};
       const ShapeIndex index = must(world->add_shape(body));
       run(*world, 3);
+      // The level is where the pressure beside the box would be 0: the fluid is compressed, and lies closer at walls,
+      // so that its level is some mm below what its amount would have.
       double z = 0;
+      std::vector<report::Point> beside;
       for (int k = 0; k < 30; ++k) {
         run(*world, tick);
         z += world->shape(index).pose.position.z / 30;
+        const auto pressure = world->pressures();
+        for (std::size_t i = 0; i < pressure.size(); ++i) {
+          const Point p = world->fluid_positions()[i];
+          const double out = std::max(std::fabs(p.x - 0.5f), std::fabs(p.y - 0.5f));
+          if (out > 0.3 && out < 0.4 && p.z > 0.1 && p.z < 0.6) beside.push_back({p.z, pressure[i]});
+        }
       }
-      const double fluid = real(world->fluid_positions().size()) * 0.05 * 0.05 * 0.05;
-      double level = 0.7, under = 0;
-      for (int k = 0; k < 60; ++k) under = 0.16 * clamp(level - (z - 0.2), 0, 0.4), level = fluid + under;
+      const Line line = line_through(beside);
+      const double level = -line.start / line.slope, under = 0.16 * clamp(level - (z - 0.2), 0, 0.4);
       points.push_back({density, under / 0.064});
+      fmt::print("  {}: {:.4f}, level {:.4f}\n", density, under * 1000 / body.mass, level);
       worst = std::max(worst, std::fabs(under * 1000 / body.mass - 1));
     }
     save("archimedes", "How deep a box floats", {.label = "density of the box (kg/m^3)", .from = 0, .to = 1000},
          {.label = "part below the level", .from = 0, .to = 1},
          {measured(points), expected("its weight", {{0, 0}, {1000, 1}})},
          fmt::format("displaces its weight within {:.1f} %", 100 * worst));
+  }
+
+  // A steel ball in a square shaft of a very viscous fluid, four spacings in radius. Walls brake it by 1 / (1 - 1.903 r
+  // / a) (a: half the width; Happel and Bart 1974).
+  void stokes() {
+    const double r = 0.1, a = 0.5, viscosity = 300, dx = 0.025, density = 8000, height = 0.9;
+    WorldOptions options;
+    options.fluid = {.spacing = dx, .viscosity = viscosity};
+    auto world = must(ParticleWorld::create(options));
+    add_tank(*world, {-a, -a, 0}, {a, a, 3});
+    ShapeDesc ball{.kind = ShapeKind::sphere, .radius = r, .mass = 4 * pi / 3 * r * r * r * density};
+    ball.moments = Vec3{1, 1, 1} * (0.4 * ball.mass * r * r);
+    ball.pose.position = {0, 0, 0.6};
+    const ShapeIndex index = must(world->add_shape(ball));
+    std::vector<Vec3> places;
+    for (int i = 0; i < 40 * 40 * 36; ++i) {
+      const Vec3 p{-a + (i % 40 + 0.5) * dx, -a + (i / 40 % 40 + 0.5) * dx, (i / 1600 + 0.5) * dx};
+      if (p.z < height && length(p - ball.pose.position) > r + 0.3 * dx) places.push_back(p);
+    }
+    must(world->add_fluid(places));
+    const double free = 2.0 / 9 * (density - 1000) * g * r * r / viscosity, slowed = free * (1 - 1.903 * r / a);
+    std::vector<report::Point> points;
+    double mean = 0;
+    for (int k = 1; k <= 24; ++k) {
+      run(*world, tick);
+      points.push_back({k * tick, -world->shape(index).velocity.linear.z});
+      if (k > 10) mean += points.back().y / 14;
+    }
+    save(
+        "stokes", "A steel ball in a viscous fluid", {.label = "time (s)", .from = 0},
+        {.label = "speed (m/s)", .from = 0},
+        {measured(points, true), expected("Stokes, in a shaft", {{0, slowed}, {0.4, slowed}})},
+        fmt::format("{:.3f} m/s after 0.17 s, by Stokes in a shaft {:.3f}: ratio {:.3f}", mean, slowed, mean / slowed));
   }
 
   void torricelli() {
@@ -203,37 +246,67 @@ class Figures {
          "a column of the width a and twice that height");
   }
 
-  // The slope that a low column between smooth walls leaves when it is let go, by the friction of the grains.
-  void repose() {
-    std::vector<report::Point> points, wedge;
-    std::string note = "degrees:";
-    for (const double friction : {0.05, 0.2, 0.4, 0.8}) {
-      WorldOptions options;
-      options.max_substep = 1.0 / 960;
-      options.rolling_resistance = 0.1;
-      auto world = must(ParticleWorld::create(options));
-      must(world->add_shape({.friction = 1}));
-      ShapeDesc tank{.kind = ShapeKind::tank, .half_size = {2, 0.045, 2}, .friction = 0};
-      tank.pose.position = {2, 0, 1.9};
-      must(world->add_shape(tank));
-      RandomStream random(1, 0, "grains");
-      std::vector<Vec3> large, small;
-      for (int i = 0; i < 14 * 20 * 4; ++i)
-        (random.chance(0.5) ? large : small)
-            .push_back({0.0105 + i / 4 % 20 * 0.022 + random.uniform(0, 2e-3), -0.033 + i % 4 * 0.022,
-                        0.0105 + i / 80 * 0.0205});
-      must(world->add_grains({0.01, 2500, friction}, large));
-      must(world->add_grains({0.008, 2500, friction}, small));
-      run(*world, 2.5);
-      // A wedge has its middle of mass at a third of its length and height.
-      double x = 0, z = 0;
-      for (const Point& p : world->solid_positions()) x += p.x, z += p.z - 0.01;
-      points.push_back({friction, degrees(std::atan2(z, x))});
-      note += fmt::format(" {:.1f}", points.back().y);
+  // Grains of two sizes that fell into a bin with a rough floor (grains that are pinned). Its front is taken away: what
+  // slides over the edge is drained, and what stays is a wedge. Its slope, in degrees.
+  static double slope_of_heap(double friction, double rolling, std::uint64_t seed) {
+    WorldOptions options;
+    options.rolling_resistance = rolling;
+    options.low = {-1, -1, -0.3};
+    auto world = must(ParticleWorld::create(options));
+    ShapeDesc tank{.kind = ShapeKind::tank, .half_size = {2, 0.045, 2}, .friction = 0};
+    tank.pose.position = {2, 0, 1};
+    must(world->add_shape(tank));
+    ShapeDesc gate{.kind = ShapeKind::box, .half_size = {0.05, 0.2, 1}, .friction = 0};
+    gate.pose.position = {0.35, 0, 0.8};
+    const ShapeIndex front = must(world->add_shape(gate));
+    RandomStream random(seed, 0, "grains");
+    const auto some = [&](double most) { return random.uniform(-most, most); };
+    std::vector<Vec3> floor, large, small;
+    for (int i = 0; i < 15 * 4; ++i) floor.push_back({0.01 + i / 4 * 0.02, -0.033 + i % 4 * 0.022, -0.01 + some(4e-3)});
+    for (int i = 0; i < 40 * 11 * 3; ++i) {
+      const Vec3 place{0.0125 + i / 3 % 11 * 0.026, -0.028 + i % 3 * 0.028, 0.017 + i / 33 * 0.026};
+      const double x = some(2.5e-3), y = some(4e-3), z = some(2.5e-3);
+      (random.chance(0.5) ? large : small).push_back(place + Vec3{x, y, z});
     }
-    for (int i = 0; i <= 16; ++i) wedge.push_back({0.05 * i, degrees(std::atan(0.05 * i))});
+    must(world->add_grains({0.01, 2500, friction}, floor));
+    for (std::uint32_t id = 0; id < floor.size(); ++id) world->pin(id);
+    must(world->add_grains({0.01, 2500, friction}, large));
+    must(world->add_grains({0.008, 2500, friction}, small));
+    run(*world, 1);
+    must(world->set_shape(front, {{5, 0, 0}, {}}, {}));
+    run(*world, 4);
+    // Heights by how much there is, packed to 0.6.
+    std::vector<report::Point> heights;
+    for (int k = 0; k < 6; ++k) heights.push_back({0.05 * k + 0.025, 0});
+    for (std::size_t i = 0; i < world->solid_positions().size(); ++i) {
+      const Point p = world->solid_positions()[i];
+      const double r = world->solid_velocities()[i].w;
+      if (p.w > 0 && p.x < 0.3f && p.z > 0)
+        heights[truncated<std::size_t>(p.x / 0.05)].y += 4 * pi / 3 * r * r * r / (0.05 * 0.09 * 0.6);
+    }
+    return degrees(std::atan(-line_through(heights).slope));
+  }
+
+  void repose() {
+    std::vector<report::Curve> curves;
+    std::string note = "degrees";
+    const std::pair<double, const char*> rollings[] = {{0, "#56b4e9"}, {0.1, blue}, {0.3, "#d55e00"}};
+    for (const auto& [rolling, color] : rollings) {
+      report::Curve curve = measured({}, true);
+      curve.label = fmt::format("rolling resistance {}", rolling), curve.color = color;
+      note += fmt::format("; {}:", rolling);
+      for (const double friction : {0.1, 0.2, 0.4, 0.6, 0.8}) {
+        double mean = 0;
+        for (const std::uint64_t seed : {1, 2, 3}) mean += slope_of_heap(friction, rolling, seed) / 3;
+        curve.points.push_back({friction, mean});
+        note += fmt::format(" {:.1f}", mean);
+      }
+      curves.push_back(curve);
+    }
+    curves.push_back(expected("atan(friction)", {}));
+    for (int i = 0; i <= 16; ++i) curves.back().points.push_back({0.05 * i, degrees(std::atan(0.05 * i))});
     save("repose", "Slope of a heap that has come to rest", {.label = "friction of the grains", .from = 0},
-         {.label = "slope (degrees)", .from = 0}, {measured(points, true), expected("atan(friction)", wedge)}, note);
+         {.label = "slope (degrees)", .from = 0}, std::move(curves), note);
   }
 
   // Grains through a round hole: Beverloo's law, W ~ (D - k d)^2.5, so W^0.4 is a line.

@@ -93,6 +93,7 @@ struct Matter {
   // What leaves this box is drained.
   Vec3 low{-100, -100, -100}, high{100, 100, 100};
   double max_substep = 1.0 / 480;  // s
+  double heap_layers = 20;         // of grains, under which the lowest overlap by 2 % of a diameter; 0: any
   double rolling_resistance = 0;   // of grains, 0 to 1
   double air_drag = 0;             // of grains and cloth, 1/s
   std::string file{};

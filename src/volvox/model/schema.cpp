@@ -58,7 +58,7 @@ constexpr ElementRule rules[] = {
     {"debris", "world", "radius spread density friction color seed"},
     {"cloth", "world",
      "pose width height columns rows density friction thickness stretch shear bend strength pins color"},
-    {"particles", "world", "low high substep rolling_resistance air_drag"},
+    {"particles", "world", "low high substep heap_layers rolling_resistance air_drag"},
     {"volume", "volvox:fluid volvox:debris", "pose size mesh scale velocity"},
     {"emitter", "volvox:fluid volvox:debris", "pose radius speed start stop most"},
     {"drain", "volvox:particles", "pose size"},

@@ -168,6 +168,7 @@ void MatterReader::read_bounds(const XMLElement& e) {
       break;
     }
   matter_.max_substep = attributes.number("substep", matter_.max_substep, {1e-6, 1, false});
+  matter_.heap_layers = attributes.number("heap_layers", matter_.heap_layers, Range::between(0, 1e4));
   matter_.rolling_resistance = attributes.number("rolling_resistance", 0, Range::between(0, 1));
   matter_.air_drag = attributes.number("air_drag", 0, Range::between(0, 1e6));
   for (const XMLElement* child : children(e, "volvox:drain")) {

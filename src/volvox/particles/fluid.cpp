@@ -159,18 +159,31 @@ std::span<const NearShape> shapes_near(const FluidNumbers& n, const Point* point
   return find_near({shapes.shapes, shapes.count}, {points + begin, end - begin}, wall_reach * n.support);
 }
 
+// Calls work(k, shape number, what it counts for) for the shapes near each particle of a block.
+template <class Work>
+void for_walls(const FluidNumbers& n, const Point* points, const ShapesView& shapes,
+               std::span<const NearShape> near_shapes, const Work& work) {
+  Walls walls[block_size];
+  const auto covered = [&](const NearShape& near, std::size_t k) {
+    return covered_by(shapes.shapes[near.shape], xyz(points[k]), n.support);
+  };
+  if (near_shapes.size() > 1)
+    for (const NearShape& near : near_shapes)
+      near.for_points([&](std::size_t k) { walls[k].see(near.shape, covered(near, k)); });
+  for (const NearShape& near : near_shapes)
+    near.for_points([&](std::size_t k) { work(k, near.shape, walls[k].rest_of(near.shape, covered(near, k))); });
+}
+
 // Of all particles of a block, where `points` says that they are.
 void densities_of(const FluidNumbers& n, const Point* points, const Neighbours& fluids, const Neighbours& solids,
                   const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end, Density* out) {
   Sums block[block_size];
   sum_block({&n, points, nullptr, &fluids, block, nullptr}, begin, end);
   for (std::size_t k = 0; k < end - begin; ++k) out[k] = density_of(n, block[k]);
-  for (const NearShape& near : shapes_near(n, points, shapes, begin, end)) {
-    const ShapeView& shape = shapes.shapes[near.shape];
-    near.for_points([&](std::size_t k) {
-      out[k].add(covered_by(shape, xyz(points[begin + k]), n.support), n.mass * shape.inverse_mass);
-    });
-  }
+  for_walls(n, points + begin, shapes, shapes_near(n, points, shapes, begin, end),
+            [&](std::size_t k, std::uint32_t shape, const Covered& covered) {
+              out[k].add(covered, n.mass * shapes.shapes[shape].inverse_mass);
+            });
   if (solids.count.empty()) return;
   for (std::size_t i = begin; i < end; ++i)
     for (const std::uint32_t j : solids.of(i))
@@ -210,12 +223,9 @@ void correct_at_shapes(const FluidNumbers& n, const FluidArrays& fluid, const Sh
     moved[k] = moved[k] + got;
     give(parts[s], shapes.shapes[s], xyz(seen[k]), got * n.mass);
   };
-  for (const NearShape& near : near_shapes) {
-    const ShapeView& shape = shapes.shapes[near.shape];
-    near.for_points([&](std::size_t k) {
-      if (seen[k].w > 0) push(k, near.shape, covered_by(shape, xyz(seen[k]), n.support).gradient * -seen[k].w);
-    });
-  }
+  for_walls(n, seen, shapes, near_shapes, [&](std::size_t k, std::uint32_t shape, const Covered& covered) {
+    if (seen[k].w > 0) push(k, shape, covered.gradient * -seen[k].w);
+  });
   for (const NearShape& near : near_shapes) {
     near.for_points([&](std::size_t k) {
       const Distance d = distance_to(shapes.shapes[near.shape], xyz(seen[k]) + moved[k]);

@@ -65,6 +65,42 @@ VOLVOX_KERNEL Covered covered_by_sphere(const Vector& offset, float radius, floa
   return {value * kernel_value(q), offset * (-20 * value * kernel_slope(q) / (support * support))};
 }
 
+// Shapes side by side are one wall; those that meet in a corner are two. A shape counts by how far its normal is from
+// those of shapes that cover more of the particle, so that links which are smaller than a particle do not add up.
+struct Walls {
+  static constexpr int most = 4;  // that are remembered for a particle: those that cover most of it
+  float part[most];
+  Vector facing[most];
+  std::uint32_t shape[most];
+  int count = 0;
+
+  VOLVOX_KERNEL void see(std::uint32_t number, const Covered& covered) {
+    const float steep = length(covered.gradient);
+    if (!(covered.part > 0) || !(steep > 0)) return;
+    int place = count;
+    if (count == most) {
+      place = 0;
+      for (int k = 1; k < most; ++k)
+        if (part[k] < part[place]) place = k;
+      if (!(covered.part > part[place])) return;
+    } else {
+      ++count;
+    }
+    part[place] = covered.part, facing[place] = covered.gradient * (1 / steep), shape[place] = number;
+  }
+  // What it counts for, once all have been seen.
+  VOLVOX_KERNEL Covered rest_of(std::uint32_t number, const Covered& covered) const {
+    const float steep = length(covered.gradient);
+    if (count < 2 || !(covered.part > 0) || !(steep > 0)) return covered;
+    const Vector own = covered.gradient * (1 / steep);
+    float same = 0;
+    for (int k = 0; k < count; ++k)
+      if (part[k] > covered.part || (part[k] == covered.part && shape[k] < number))
+        same = larger(same, smaller(1, 2 * dot(own, facing[k])));  // within 60 degrees: one wall
+    return {covered.part * (1 - same), covered.gradient * (1 - same)};
+  }
+};
+
 struct Density {
   float density, slopes;  // as a part of that at rest; what a correction of all but the particle itself would do
   Vector own;             // gradient by its own position

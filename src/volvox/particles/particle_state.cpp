@@ -184,14 +184,15 @@ void ParticleWorld::archive_fluid(Archive& ar) {
 // snapshot. Points of cloth come at the start only, and are looked up by their ids.
 void ParticleWorld::archive_added(Archive& ar) {
   std::uint64_t ids = solid_.index.size();
-  ar("ids", ids), ar("largest", largest_radius_);
+  ar("ids", ids), ar("largest", largest_radius_), ar("smallest", smallest_grain_);
   if (!ar.loading()) return;
   std::uint64_t least = 0;
   for (const ThreadGroup& group : groups_)
     for (const ThreadBlock& block : group.blocks)
       for (const std::uint32_t id : block.points)
         if (id != ~0u) least = std::max<std::uint64_t>(least, std::uint64_t{id} + 1);
-  if (ids < least || ids > solid_.index.size() + ar.remaining() || !(largest_radius_ >= 0 && largest_radius_ < 1e4f))
+  if (ids < least || ids > solid_.index.size() + ar.remaining() || !(largest_radius_ >= 0 && largest_radius_ < 1e4f) ||
+      !(smallest_grain_ >= 0 && smallest_grain_ <= largest_radius_))
     return ar.fail("the snapshot has other or damaged particles");
   solid_.index.resize(ids, ~0u);
 }

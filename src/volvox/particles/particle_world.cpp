@@ -21,6 +21,9 @@ constexpr double skin_of_fluid = 0.05;  // of the support
 // that a heap that collapses is listed twice a tick, and not in every substep.
 constexpr float least_skin = 0.05f, most_skin = 1.2f;
 constexpr float time_of_skin = 1.0f / 60;  // s
+// How much of a diameter grains may overlap under a heap. More lets them slide: their friction holds by a shift that is
+// as soft, and heaps flow out (docs/decisions/0060).
+constexpr double overlap_of_heap = 0.02;
 
 bool list_of_fluid_ends(double age, double dt) { return age + dt > time_of_list * (1 + 1e-6); }
 
@@ -58,6 +61,8 @@ Result<std::unique_ptr<ParticleWorld>> ParticleWorld::create(const WorldOptions&
     return Error(fmt::format("the longest substep is {}", options.max_substep), "give s, above 0 and up to 1");
   if (!(options.rolling_resistance >= 0 && options.rolling_resistance <= 1))
     return Error(fmt::format("the rolling resistance is {}", options.rolling_resistance), "give 0 to 1");
+  if (!(options.heap_layers >= 0 && options.heap_layers <= 1e4))
+    return Error(fmt::format("heaps have {} layers", options.heap_layers), "give 0 to 10000");
   if (!(options.air_drag >= 0 && options.air_drag <= 1e6))
     return Error(fmt::format("the drag of air is {}", options.air_drag), "give 1/s, 0 or more");
   return std::unique_ptr<ParticleWorld>(new ParticleWorld(options));
@@ -126,7 +131,10 @@ Result<void> ParticleWorld::add_fluid_box(const Vec3& low, const Vec3& high) {
 }
 
 Result<void> ParticleWorld::add_grains(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
-  return add_solids(desc, positions, velocity);
+  if (auto added = add_solids(desc, positions, velocity); !added.ok()) return added;
+  const float radius = to_float(desc.radius);
+  if (!positions.empty()) smallest_grain_ = smallest_grain_ > 0 ? std::min(smallest_grain_, radius) : radius;
+  return {};
 }
 
 Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Vec3> positions, const Vec3& velocity) {
@@ -189,9 +197,18 @@ Result<void> ParticleWorld::set_shape(ShapeIndex index, const Pose& pose, const 
   return {};
 }
 
+// Two grains correct `contact_stiffness` of their overlap together in a substep, so that a layer weighs on the next by
+// 2 g dt^2 / stiffness.
+double ParticleWorld::longest_of_grains() const {
+  const double g = length(options_.gravity), diameter = 2.0 * smallest_grain_;
+  if (smallest_grain_ == 0 || g * options_.heap_layers == 0) return 1e300;
+  return std::sqrt(overlap_of_heap * diameter * contact_stiffness / (2 * g * options_.heap_layers));
+}
+
 Result<ParticleWorld::Substeps> ParticleWorld::divide(double duration) const {
   if (!(std::isfinite(duration) && duration > 0)) return Error("a step must last for more than 0 s", "give it in s");
-  const double longest = std::min({options_.max_substep, numbers_.longest_diffusion, numbers_.longest_ripple});
+  const double longest =
+      std::min({options_.max_substep, numbers_.longest_diffusion, numbers_.longest_ripple, longest_of_grains()});
   if (duration / longest > 1e5)
     return Error(fmt::format("a step of {} s would take {:.0f} substeps", duration, duration / longest),
                  "use a smaller viscosity or surface tension, or a larger spacing");

@@ -32,10 +32,13 @@ struct WorldOptions {
   // What leaves this box is drained: removed and counted.
   Vec3 low{-100, -100, -100}, high{100, 100, 100};
   double max_substep = 1.0 / 480;  // s; a tick is divided into the fewest equal substeps that are not longer
-  FluidDesc fluid{};               // one fluid a world
-  double rolling_resistance = 0;   // of grains: the torque that it takes to roll, over normal force and radius
-  double air_drag = 0;             // of grains and cloth: the part of its velocity that one loses in a second
-  ThreadPool* threads = nullptr;   // may be null
+  // Contacts are as stiff as a substep allows. The lowest grains of a heap of so many layers (of the smallest grains)
+  // shall overlap by at most 2 % of their diameter, which may need shorter substeps. 0: whatever max_substep brings.
+  double heap_layers = 20;
+  FluidDesc fluid{};              // one fluid a world
+  double rolling_resistance = 0;  // of grains: the torque that it takes to roll, over normal force and radius
+  double air_drag = 0;            // of grains and cloth: the part of its velocity that one loses in a second
+  ThreadPool* threads = nullptr;  // may be null
   std::shared_ptr<const Device> device = nullptr;  // null: the processor. What it cannot do, the processor does
   struct Drain {
     Pose pose;       // of the middle of a box
@@ -141,6 +144,7 @@ class ParticleWorld {
     double dt;
   };
   Result<Substeps> divide(double duration) const;
+  double longest_of_grains() const;
   int substeps_a_list(double dt) const;  // of the fluid
   double fluid_skin() const;
   Result<void> not_a_number() const;
@@ -188,7 +192,7 @@ class ParticleWorld {
   std::vector<ShapeDesc> shapes_;
   std::vector<Wrench> impulses_;
   std::uint64_t drained_ = 0, torn_ = 0;
-  float largest_radius_ = 0;
+  float largest_radius_ = 0, smallest_grain_ = 0;  // m; 0: there are none
 
   // Working memory, which is no part of the state.
   Cells cells_;

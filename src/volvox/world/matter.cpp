@@ -80,6 +80,7 @@ Result<std::unique_ptr<Matter>> Matter::create(const World& world, std::shared_p
   options.gravity = world.model().gravity;
   options.low = d.low, options.high = d.high;
   options.max_substep = d.max_substep;
+  options.heap_layers = d.heap_layers;
   options.rolling_resistance = d.rolling_resistance;
   options.air_drag = d.air_drag;
   options.threads = threads;

@@ -10,7 +10,9 @@ constexpr const char* pool = "<volvox:volume pose=\"0 0 0.5 0 0 0\" size=\"1 1 0
 
 TEST_F(ReaderTest, ReadsWaterRubbleAndCloth) {
   const auto read_back = read(world(
-      "<volvox:particles low=\"-2 -2 -1\" high=\"2 2 3\" substep=\"0.001\" rolling_resistance=\"0.1\" air_drag=\"0.2\">"
+      "<volvox:particles low=\"-2 -2 -1\" high=\"2 2 3\" substep=\"0.001\" heap_layers=\"5\" "
+      "rolling_resistance=\"0.1\" "
+      "air_drag=\"0.2\">"
       "<volvox:drain pose=\"1 0 0 0 0 0\" size=\"0.1 0.2 0.3\"/></volvox:particles>"
       "<volvox:fluid spacing=\"0.05\" density=\"900\" viscosity=\"0.1\" surface_tension=\"0.07\" color=\"0 0.5 1\">"
       "<volvox:volume pose=\"0 0 0.5 0 0 0\" size=\"1 1 0.5\" velocity=\"0 1 0\"/>"
@@ -24,6 +26,7 @@ TEST_F(ReaderTest, ReadsWaterRubbleAndCloth) {
   const Matter& m = *read_back->matter;
   EXPECT_EQ(m.low, (Vec3{-2, -2, -1}));
   EXPECT_EQ(m.max_substep, 0.001);
+  EXPECT_EQ(m.heap_layers, 5);
   ASSERT_EQ(m.drains.size(), 1u);
   EXPECT_EQ(m.drains[0].size, (Vec3{0.1, 0.2, 0.3}));
   ASSERT_TRUE(m.fluid);

@@ -8,6 +8,15 @@ namespace {
 
 constexpr unsigned threads = 256;
 
+// A lone shape is the only wall.
+__device__ Walls walls_near(const SubstepView& s, const Vector& p, float support) {
+  Walls walls;
+  for (std::uint32_t k = 0; s.shape_count > 1 && k < s.shape_count; ++k)
+    if (may_be_near(s.shapes[k], p.x, p.y, p.z, wall_reach * support))
+      walls.see(k, simple_covered(s.shapes[k], p, support));
+  return walls;
+}
+
 __device__ Density density_at(const FluidView& f, const SubstepView& s, const Point* points, const Point* solids,
                               const Point* radii, const Lane& l) {
   const Point p = points[l.particle];
@@ -24,10 +33,11 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
   Density d = density_of(f.numbers, sums);
   const float reach = wall_reach * f.numbers.support;
   if (l.lane == 0) {
+    const Walls walls = walls_near(s, xyz(p), f.numbers.support);
     for (std::uint32_t k = 0; k < s.shape_count; ++k) {
       const ShapeView& shape = s.shapes[k];
       if (may_be_near(shape, p.x, p.y, p.z, reach))
-        d.add(simple_covered(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
+        d.add(walls.rest_of(k, simple_covered(shape, xyz(p), f.numbers.support)), f.numbers.mass * shape.inverse_mass);
     }
     for (std::uint32_t k = 0; f.has_solids && k < f.solids.count[l.particle]; ++k) {
       const std::uint32_t j = f.solids.entry[std::size_t{l.particle} * f.solids.stride + k];
@@ -150,6 +160,7 @@ __global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then
     const BlockBox box = box_of_block(seen, active);
     const float reach = wall_reach * n.support;
     const Vector p = xyz(seen);
+    const Walls walls = active && seen.w > 0 ? walls_near(s, p, n.support) : Walls{};
     // The first time shapes take part in the correction; the second nothing goes into them.
     for (int pass = 0; pass < 2; ++pass) {
       for (std::uint32_t k = 0; k < s.shape_count; ++k) {
@@ -159,7 +170,7 @@ __global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then
         Vector got;
         if (gives && pass == 0) {
           gives = seen.w > 0;
-          if (gives) got = simple_covered(shape, p, n.support).gradient * -seen.w;
+          if (gives) got = walls.rest_of(k, simple_covered(shape, p, n.support)).gradient * -seen.w;
         } else if (gives) {
           const Distance d = simple_distance(shape, p + moved);
           gives = d.distance < n.floor;

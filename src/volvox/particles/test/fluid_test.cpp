@@ -130,6 +130,40 @@ TEST(Fluid, LiftsByWhatIsDisplaced) {
 
 // Martin and Moyce, Phil. Trans. R. Soc. A 244 (1952), table 2: a column of the width a and twice that height; where
 // the front is, over a, at the time over sqrt(a / 2 g).
+// A body of many parts that are no larger than a particle is lifted as one of the same form.
+double lift_of_parts(int parts) {
+  WorldOptions options;
+  options.fluid = {.spacing = 0.05, .viscosity = 5};
+  auto world = make_world(options);
+  add_tank(*world, {0, 0, 0}, {0.6, 0.6, 2});
+  const double size = 0.2 / parts;
+  std::vector<ShapeIndex> body;
+  for (int i = 0; i < parts * parts * parts; ++i) {
+    ShapeDesc box{.kind = ShapeKind::box, .half_size = Vec3{1, 1, 1} * (size / 2)};
+    box.pose.position =
+        Vec3{0.2, 0.2, 0.2} + Vec3{i % parts + 0.5, i / parts % parts + 0.5, i / parts / parts + 0.5} * size;
+    body.push_back(*world->add_shape(box));
+  }
+  std::vector<Vec3> places;
+  for (int i = 0; i < 12 * 12 * 12; ++i) {
+    const Vec3 p = Vec3{i % 12 + 0.5, i / 12 % 12 + 0.5, i / 144 + 0.5} * 0.05;
+    if (std::max({std::fabs(p.x - 0.3), std::fabs(p.y - 0.3), std::fabs(p.z - 0.3)}) > 0.1) places.push_back(p);
+  }
+  EXPECT_TRUE(world->add_fluid(places).ok());
+  run(*world, 1);
+  double lift = 0;
+  for (int k = 0; k < 30; ++k) {
+    run(*world, tick);
+    for (const ShapeIndex part : body) lift += world->impulse(part).force.z / tick / 30;
+  }
+  return lift / (9810 * 0.008);
+}
+TEST(Fluid, LiftsABodyOfSmallPartsAsOne) {
+  const double one = lift_of_parts(1), many = lift_of_parts(6);
+  std::printf("  lift over weight: one part %.3f, 216 parts %.3f\n", one, many);
+  EXPECT_NEAR(many / one, 1, 0.05);
+}
+
 TEST(Fluid, BreaksADamAsMeasured) {
   WorldOptions options;
   options.fluid.spacing = 0.05;

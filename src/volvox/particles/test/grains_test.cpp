@@ -60,48 +60,72 @@ TEST(Grains, KeepMomentumAndNeverGainEnergy) {
   EXPECT_LT(energy, 0.7 * before);
 }
 
-// The slope that a low column between smooth walls leaves when it is let go, and what still moves.
-struct Slope {
-  double angle = 0, speed = 0;  // degrees, m/s
+// Grains of two sizes in a bin with a rough floor, whose front is taken away: what slides over the edge is drained, and
+// a wedge stays.
+struct Heap {
+  double slope = 0, speed = 0, overlap = 0;  // degrees; m/s of the faster half; of a diameter, the deepest of all
 };
-Slope slope_of_heap(double friction, double rolling) {
+Heap heap_on_platform(double friction, double rolling) {
   WorldOptions options;
   options.rolling_resistance = rolling;
-  options.max_substep = 1.0 / 960;
+  options.low = {-1, -1, -0.3};
   auto world = make_world(options);
-  ShapeDesc floor;
-  floor.friction = 1;
-  EXPECT_TRUE(world->add_shape(floor).ok());
   ShapeDesc tank{.kind = ShapeKind::tank, .half_size = {2, 0.045, 2}, .friction = 0};
-  tank.pose.position = {2, 0, 1.9};
+  tank.pose.position = {2, 0, 1};
   EXPECT_TRUE(world->add_shape(tank).ok());
+  ShapeDesc gate{.kind = ShapeKind::box, .half_size = {0.05, 0.2, 1}, .friction = 0};
+  gate.pose.position = {0.25, 0, 0.8};
+  const auto front = world->add_shape(gate);
   RandomStream random(1, 0, "grains");
-  std::vector<Vec3> large, small;
-  for (int z = 0; z < 14; ++z)
-    for (int x = 0; x < 20; ++x)
-      for (int y = 0; y < 4; ++y)
-        (random.chance(0.5) ? large : small)
-            .push_back({0.0105 + x * 0.022 + random.uniform(0, 2e-3), -0.033 + y * 0.022, 0.0105 + z * 0.0205});
+  const auto some = [&](double most) { return random.uniform(-most, most); };
+  std::vector<Vec3> floor, large, small;
+  for (int i = 0; i < 10 * 4; ++i) floor.push_back({0.01 + i / 4 * 0.02, -0.033 + i % 4 * 0.022, -0.01 + some(4e-3)});
+  for (int i = 0; i < 24 * 7 * 3; ++i) {
+    const Vec3 place{0.0125 + i / 3 % 7 * 0.026, -0.028 + i % 3 * 0.028, 0.017 + i / 21 * 0.026};
+    const double x = some(2.5e-3), y = some(4e-3), z = some(2.5e-3);
+    (random.chance(0.5) ? large : small).push_back(place + Vec3{x, y, z});
+  }
+  EXPECT_TRUE(world->add_grains({0.01, 2500, friction}, floor).ok());
+  for (std::uint32_t id = 0; id < floor.size(); ++id) world->pin(id);
   EXPECT_TRUE(world->add_grains({0.01, 2500, friction}, large).ok());
   EXPECT_TRUE(world->add_grains({0.008, 2500, friction}, small).ok());
-  run(*world, 2.5);
+  run(*world, 1);
+  EXPECT_TRUE(world->set_shape(*front, {{5, 0, 0}, {}}, {}).ok());
+  run(*world, 3);
   // A wedge has its middle of mass at a third of its length and height.
+  Heap heap;
   double x = 0, z = 0;
-  for (const Point& p : world->solid_positions()) x += p.x, z += p.z - 0.01;
   std::vector<float> speeds;
-  for (const Point& v : world->solid_velocities()) speeds.push_back(std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z));
-  std::nth_element(speeds.begin(), speeds.begin() + 560, speeds.end());
-  return {degrees(std::atan2(z, x)), speeds[560]};
+  const auto places = world->solid_positions(), velocities = world->solid_velocities();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Point &p = places[i], &v = velocities[i];
+    if (p.w == 0 || p.z < 0) continue;
+    x += p.x, z += p.z;
+    speeds.push_back(std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z));
+    for (std::size_t j = 0; j < i; ++j) {
+      const double near = v.w + velocities[j].w - length(xyz(p) - xyz(places[j]));
+      if (places[j].w > 0) heap.overlap = std::max(heap.overlap, near / (v.w + velocities[j].w));
+    }
+  }
+  std::nth_element(speeds.begin(), speeds.begin() + std::ssize(speeds) / 2, speeds.end());
+  heap.slope = degrees(std::atan2(z, x)), heap.speed = speeds[speeds.size() / 2];
+  return heap;
 }
 
-TEST(Grains, StandSteeperWithMoreFriction) {
-  const Slope smooth = slope_of_heap(0.05, 0.02), some = slope_of_heap(0.2, 0.1), rough = slope_of_heap(0.8, 0.1);
-  for (const Slope& slope : {smooth, some, rough})
-    std::printf("  heap: %.1f degrees, moves at %.4f m/s\n", slope.angle, slope.speed);
-  EXPECT_LT(smooth.angle + 4, some.angle);
-  EXPECT_LT(some.angle, rough.angle);
-  EXPECT_LT(rough.angle, 45);
-  EXPECT_LT(rough.speed, 0.05);
+// Spheres that roll freely stand at 20 to 25 degrees, as glass beads do; rolling resistance makes gravel of them.
+TEST(Grains, StandAtTheirAngleOfRepose) {
+  const Heap smooth = heap_on_platform(0.02, 0), beads = heap_on_platform(0.5, 0), gravel = heap_on_platform(0.8, 0.2);
+  for (const Heap& heap : {smooth, beads, gravel})
+    std::printf("  heap: %.1f degrees, moves at %.4f m/s, overlaps by %.3f\n", heap.slope, heap.speed, heap.overlap);
+  EXPECT_LT(smooth.slope + 4, beads.slope);
+  EXPECT_GT(beads.slope, 19);
+  EXPECT_LT(beads.slope, 27);
+  EXPECT_GT(gravel.slope, 29);
+  EXPECT_LT(gravel.slope, 45);
+  for (const Heap& heap : {beads, gravel}) {
+    EXPECT_LT(heap.speed, 0.01);
+    EXPECT_LT(heap.overlap, 0.05);
+  }
 }
 
 // Heavy grains sink, light ones float.

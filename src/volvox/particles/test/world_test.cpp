@@ -20,7 +20,7 @@ std::unique_ptr<ParticleWorld> mixed(ThreadPool* threads) {
   options.high = {2, 2, 1.95};
   options.rolling_resistance = 0.1;
   auto world = make_world(options);
-  add_tank(*world, {0, 0, 0}, {0.6, 0.6, 2});
+  add_tank(*world, {0, 0, 0}, {0.6, 0.6, 3});
   EXPECT_TRUE(world->add_fluid_box({0, 0, 0}, {0.6, 0.6, 0.3}).ok());
   std::vector<Vec3> places[2];
   for (int i = 0; i < 120; ++i)
