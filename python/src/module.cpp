@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "volvox/base/platform/paths.h"
+#include "volvox/model/reader.h"
 #include "volvox/sim/experiment.h"
 #include "world_handle.h"
 
@@ -59,5 +60,11 @@ NB_MODULE(_core, module) {
   module.def("experiments", &experiment_names);
   module.def("engines", [] { return standard_library().engines.names(); });
   module.def("behaviors", [] { return standard_library().minds.behaviors.names(); });
+  module.def("experiment_file", [](const std::string& name) {
+    return value_or_throw(volvox::sim::locate_experiment(name, standard_library())).file.string();
+  });
+  module.def("robot_file", [](const std::string& name) {
+    return value_or_throw(volvox::model::ModelLibrary().find(name, {})).string();
+  });
   module.def("library", [] { return volvox::platform::library().string(); });
 }

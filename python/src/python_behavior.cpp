@@ -42,7 +42,10 @@ class PythonBehavior final : public mind::Behavior {
   }
 
   void start(mind::Agent& agent) override {
-    if (stands_in_) Commanded().start(agent);
+    if (stands_in_) {  // it need not read the parameters of the behaviour that it replaces
+      const Parameters& parameters = mind::AgentTransfer::parameters(agent);
+      for (const auto& [name, value] : parameters.given()) (void)parameters.text(name, value);
+    }
     if (start_.is_valid()) call(agent, [&] { start_(agent_); });
   }
   void step(mind::Agent& agent) override {
@@ -128,11 +131,6 @@ mind::Agent& AgentProxy::operator*() const {
     throw Failure(Kind::busy, "an agent can be used only within a call of its behavior",
                   "read percepts and set actions in start, step, receive, end_tick and tune");
   return *agent;
-}
-
-void Commanded::start(mind::Agent& agent) {
-  const Parameters& parameters = mind::AgentTransfer::parameters(agent);
-  for (const auto& [name, value] : parameters.given()) (void)parameters.text(name, value);
 }
 
 bool Held::interrupted() const { return raised.is_valid() && PyObject_IsInstance(raised.ptr(), PyExc_Exception) == 0; }

@@ -27,15 +27,6 @@ class PythonClass {
   std::shared_ptr<Held> held_;
 };
 
-// Does nothing by itself: the module does what World.command and World.act say. Takes any parameters, because it stands
-// in for behaviours that have some.
-class Commanded final : public mind::Behavior {
- public:
-  void start(mind::Agent& agent) override;
-  void step(mind::Agent&) override {}
-  VOLVOX_STATE()
-};
-
 // What a Python behaviour gets: its agent, during one call.
 class AgentProxy {
  public:

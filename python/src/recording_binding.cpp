@@ -8,6 +8,8 @@
 #include "bindings.h"
 #include "volvox/base/hash.h"
 #include "volvox/record/recording.h"
+#include "volvox/record/replay.h"
+#include "world_handle.h"
 
 namespace volvox::python {
 namespace {
@@ -75,6 +77,27 @@ nb::dict read(record::Recording& recording, std::int64_t first, std::int64_t las
   return all;
 }
 
+// Runs it again; behaviours that were classes in Python are given again.
+nb::tuple verify(record::Recording& recording, const nb::dict& behaviors, int threads, bool accept_changes) {
+  const auto held = std::make_shared<Held>();
+  sim::Library library = standard_library();
+  std::map<std::string, std::string> stand_ins;
+  const GivenBehaviors given = add_behaviors(behaviors, held, library, stand_ins);
+  Log log([](LogLevel, std::string_view) {}, LogLevel::warning);
+  std::atomic<bool> stop = false;
+  const auto look = [&](const sim::Progress&) {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) stop = true;
+  };
+  Result<record::Verification> found = [&] {
+    const nb::gil_scoped_release release;
+    return record::verify(recording, library, log, given.python ? 1 : threads, look, &stop, accept_changes);
+  }();
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (!found.ok()) throw Failure(Kind::input, found.error());
+  return nb::make_tuple(found->same, found->ticks, found->of, found->time, found->module, found->field, found->detail);
+}
+
 }  // namespace
 
 void bind_recording(nb::module_& module) {
@@ -91,7 +114,8 @@ void bind_recording(nb::module_& module) {
       .def_prop_ro("links", [](const record::Recording& r) { return r.names().links; })
       .def_prop_ro("joints", [](const record::Recording& r) { return r.names().joints; })
       .def_prop_ro("docks", [](const record::Recording& r) { return r.names().docks; })
-      .def("read", &read, nb::arg("first"), nb::arg("last"), nb::arg("every"));
+      .def("read", &read, nb::arg("first"), nb::arg("last"), nb::arg("every"))
+      .def("verify", &verify, nb::arg("behaviors"), nb::arg("threads"), nb::arg("accept_changes"));
   module.def(
       "open_recording", [](const std::string& path) { return open(path).release(); }, nb::rv_policy::take_ownership,
       nb::arg("path"));

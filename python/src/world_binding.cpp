@@ -285,6 +285,7 @@ void bind_world(nb::module_& module) {
       .def("record", &WorldHandle::record, nb::arg("file"))
       .def("write", &WorldHandle::write, nb::arg("folder"))
       .def("picture", &WorldHandle::picture, nb::arg("camera"), nb::arg("width"), nb::arg("height"), nb::arg("docks"))
+      .def("depth", &WorldHandle::depth, nb::arg("camera"), nb::arg("width"), nb::arg("height"), nb::arg("range"))
       .def("take_log", &WorldHandle::take_log)
       .def("take_raised",
            [](WorldHandle& world) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "python_behavior.h"
+#include "volvox/base/hash.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/cli.h"
 #include "volvox/cli/commands.h"
@@ -34,7 +35,8 @@ WorldHandle::WorldHandle(sim::RunOptions options, const nb::dict& behaviors)
           },
           LogLevel::info) {
   sim::Library library = standard_library();
-  add_behaviors(library, behaviors);
+  const GivenBehaviors given = add_behaviors(behaviors, held_, library, options.behaviors);
+  python_behaviors_ = given.python, undeclared_ = given.undeclared;
   // Python behaviours hold the interpreter's lock, so threads would only wait for each other; and only the thread that
   // called step() hears of Ctrl-C. The result does not depend on the number of threads.
   if (python_behaviors_) options.threads = 1;
@@ -48,7 +50,6 @@ WorldHandle::WorldHandle(sim::RunOptions options, const nb::dict& behaviors)
   mirrors_ = std::make_shared<Mirrors>(run_->simulation());
   find_motors();
   run_->simulation().add_script([this](sim::Simulation&) { call_controller(); }, "Python");
-  run_->simulation().add_hashed([this](Archive& ar) { hash_controller(ar); });
 }
 
 WorldHandle::~WorldHandle() {
@@ -59,26 +60,22 @@ WorldHandle::~WorldHandle() {
   (void)pictures_.release();
 }
 
-void WorldHandle::add_behaviors(sim::Library& library, const nb::dict& behaviors) {
+GivenBehaviors add_behaviors(const nb::dict& behaviors, const std::shared_ptr<Held>& held, sim::Library& library,
+                             std::map<std::string, std::string>& stand_ins) {
+  GivenBehaviors given;
   for (const auto& [key, what] : behaviors) {
     const std::string name = nb::cast<std::string>(key);
-    const bool stands_in = library.minds.behaviors.contains(name);
     if (nb::isinstance<nb::str>(what)) {
-      const std::string other = nb::cast<std::string>(what);
-      if (other == "commanded") {
-        library.minds.behaviors.add(name, [] { return std::make_unique<Commanded>(); });
-        continue;
-      }
-      const auto factory = library.minds.behaviors.find(other);
-      if (!factory.ok()) throw Failure(Kind::input, factory.error());
-      library.minds.behaviors.add(name, mind::BehaviorFactory(**factory));
+      stand_ins[name] = nb::cast<std::string>(what);
       continue;
     }
-    python_behaviors_ = true;
-    const PythonClass made(name, nb::borrow(what), stands_in, held_);
-    if (!made.declares_state()) undeclared_.push_back(name);
-    library.minds.behaviors.add(name, [made] { return made.make(); });
+    given.python = true;
+    const PythonClass made(name, nb::borrow(what), library.minds.behaviors.contains(name), held);
+    if (!made.declares_state()) given.undeclared.push_back(name);
+    stand_ins[name] = "python:" + name;
+    library.minds.behaviors.add("python:" + name, [made] { return made.make(); });
   }
+  return given;
 }
 
 // A name that no module has is a mistake: its modules would go on with the behaviour that the world gave them.
@@ -105,11 +102,14 @@ void WorldHandle::refuse_unused(const nb::dict& behaviors) const {
 void WorldHandle::find_motors() {
   const world::World& world = run_->simulation().world();
   const mind::Minds& minds = run_->simulation().minds();
+  const std::map<std::string, std::string>& stand_ins = run_->options().behaviors;
   for (world::AgentIndex a = 0; a < minds.size(); ++a) {
     const mind::Agent& agent = minds.agent(a);
     const model::ModuleModel& module = world.module_model(agent.placement());
-    const mind::Behavior* behavior = minds.behavior(a);
-    const bool shared = behavior != nullptr && dynamic_cast<const Commanded*>(behavior) == nullptr;
+    const model::Mind* mind = world.model().placements[agent.placement()].effective_mind();
+    const auto stand_in = mind == nullptr ? stand_ins.end() : stand_ins.find(mind->behavior);
+    const bool shared = minds.behavior(a) != nullptr &&
+                        (stand_in == stand_ins.end() ? mind->behavior : stand_in->second) != "commanded";
     for (std::size_t j = 0; j < module.joints.size(); ++j) {
       const model::Joint& joint = module.joints[j];
       if (!joint.motor) continue;
@@ -277,12 +277,27 @@ void WorldHandle::refuse_undeclared() const {
 std::uint64_t WorldHandle::hash() {
   const Use use(*this, "state_hash");
   refuse_undeclared();
-  try {
-    const nb::gil_scoped_release release;
-    return run_->simulation().hash();
-  } catch (const std::runtime_error& failure) {
-    rethrow_raised(failure);
-  }
+  const std::uint64_t simulated = [&] {
+    try {
+      const nb::gil_scoped_release release;
+      return run_->simulation().hash();
+    } catch (const std::runtime_error& failure) {
+      rethrow_raised(failure);
+    }
+  }();
+  if (!held_->controller.is_valid()) return simulated;
+  // Controllers are outside of what is simulated, as a person at a viewer is: recordings have what they commanded.
+  const std::string state = controller_bytes();
+  if (state.empty()) return simulated;
+  Hasher hasher;
+  hasher.add(simulated);
+  hasher.add(state.data(), state.size());
+  return hasher.value();
+}
+
+void WorldHandle::take(sim::Input input) {
+  if (auto given = run_->simulation().give_now(std::move(input)); !given.ok())
+    throw Failure(Kind::input, given.error());
 }
 
 void WorldHandle::give(sim::Input input) {

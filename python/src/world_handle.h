@@ -56,6 +56,14 @@ struct Arrival {
   std::string module, outlet, sender, type, content;
 };
 
+// What Python gives as behaviours: classes are added to the library; what stands in for what goes into the options.
+struct GivenBehaviors {
+  std::vector<std::string> undeclared;  // classes that do not list their state
+  bool python = false;                  // there are classes
+};
+GivenBehaviors add_behaviors(const nb::dict& behaviors, const std::shared_ptr<Held>& held, sim::Library& library,
+                             std::map<std::string, std::string>& stand_ins);
+
 class WorldHandle {
  public:
   // Reads the experiment and starts the minds. `behaviors`: name -> a class, or the name of another behaviour.
@@ -128,17 +136,19 @@ class WorldHandle {
 
   struct Pictures;  // a render engine, kept from one picture to the next
   nb::object picture(const std::string& camera, int width, int height, const std::string& docks);
+  // (height, width) of float: m along the camera's axis; infinity where nothing is within `range` m. By ray casting at
+  // the colliders, without a graphics library.
+  nb::object depth(const std::string& camera, int width, int height, double range);
 
  private:
   friend class Use;
-  void add_behaviors(sim::Library& library, const nb::dict& behaviors);
+  void take(sim::Input input);  // now, and recorded with the next tick
   void refuse_unused(const nb::dict& behaviors) const;
   void find_motors();
   void take_events();
   void warn_of_overruled();
   [[noreturn]] void rethrow_raised(const std::exception& failure);
   void call_controller();
-  void hash_controller(Archive& ar);
   std::string controller_bytes();
   void refuse_undeclared() const;
   std::optional<nb::python_error> step_released(std::int64_t ticks, StepStatus& status);

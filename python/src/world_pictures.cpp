@@ -3,9 +3,42 @@
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 
+#include <cmath>
+#include <limits>
+
+#include "volvox/exchange/sight.h"
 #include "volvox/plugin/plugins.h"
+#include "volvox/view/camera.h"
 
 namespace volvox::python {
+
+namespace {
+
+void cast_depths(const view::Camera& camera, const world::World& world, std::size_t columns, std::size_t rows,
+                 double range, std::vector<float>& depths) {
+  const Vec3 ahead = normalized(camera.target - camera.eye), across = cross(ahead, normalized(camera.up)),
+             right = length(across) > 1e-9 ? normalized(across) : Vec3{1, 0, 0},  // straight down: as pictures have it
+      up = cross(right, ahead);
+  const double tangent = std::tan(camera.field_of_view / 2) / double(rows);  // of half a pixel
+  std::vector<exchange::Ray> rays;
+  std::vector<double> along;  // the cosine between a ray and the axis
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t column = 0; column < columns; ++column) {
+      const double x = (2 * double(column) + 1 - double(columns)) * tangent;
+      const double y = (double(rows) - 2 * double(row) - 1) * tangent;
+      const Vec3 direction = normalized(ahead + right * x + up * y);
+      along.push_back(dot(direction, ahead));
+      rays.push_back({camera.eye, direction, range / along.back()});
+    }
+  std::vector<exchange::RayHit> hits(rays.size());
+  exchange::Sight sight;
+  sight.update(world);
+  sight.cast(rays, hits);
+  for (std::size_t i = 0; i < hits.size(); ++i)
+    depths[i] = hits[i].hit() ? static_cast<float>(hits[i].distance * along[i]) : std::numeric_limits<float>::infinity();
+}
+
+}  // namespace
 
 nb::object WorldHandle::picture(const std::string& camera, int width, int height, const std::string& docks) {
   const Use use(*this, "picture");
@@ -36,6 +69,35 @@ nb::object WorldHandle::picture(const std::string& camera, int width, int height
   *pixels = std::move(image->pixels);
   const std::size_t rows = image->height, columns = image->width;
   return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<3>>(pixels->data(), {rows, columns, 3}, owner));
+}
+
+nb::object WorldHandle::depth(const std::string& camera, int width, int height, double range) {
+  const Use use(*this, "depth");
+  constexpr int most = 8192;
+  if (width < 1 || height < 1 || width > most || height > most)
+    throw Failure(Kind::input, fmt::format("a picture of {} x {} pixels is not possible", width, height),
+                  fmt::format("give 1 to {} for both", most));
+  if (!(range > 0 && range <= 1e6))
+    throw Failure(Kind::input, fmt::format("a range of {} m is not possible", range), "give m, up to 1e6");
+  const std::size_t columns = static_cast<std::size_t>(width), rows = static_cast<std::size_t>(height);
+  auto* depths = new std::vector<float>(columns * rows);
+  const nb::capsule owner(depths, [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
+  const Result<void> seen = [&]() -> Result<void> {
+    const nb::gil_scoped_release release;
+    const world::World& world = run_->simulation().world();
+    view::Frame frame;
+    view::capture(*run_, frame);
+    const view::RenderTree tree = view::RenderTree::of(*run_);
+    model::Bounds box = view::bounds(tree, frame, true);
+    if (box.empty()) box = view::bounds(tree, frame, false);
+    const double aspect = double(width) / height;
+    const auto where = view::parse_camera(camera.empty() ? run_->camera() : camera, box, aspect, world, frame);
+    if (!where.ok()) return where.error();
+    cast_depths(*where, world, columns, rows, range, *depths);
+    return {};
+  }();
+  if (!seen.ok()) throw Failure(Kind::input, seen.error());
+  return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(depths->data(), {rows, columns}, owner));
 }
 
 }  // namespace volvox::python

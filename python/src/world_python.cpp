@@ -35,9 +35,12 @@ void WorldHandle::command(const double* targets, const std::int32_t* motors, std
       const std::size_t joint = motor(k).joint - world.part(agent.placement()).first_joint;
       not_finite(agent.name() + "." + world.module_model(agent.placement()).joints[joint].name, targets[k]);
     } else (void)motor(k);
-  mind::Minds& minds = run_->simulation().minds();
-  for (std::size_t k = 0; k < count; ++k)
-    minds.agent(motor(k).agent).act(motor(k).action, mind::JointCommand{control, targets[k]});
+  sim::ActionInput input{control, 1, {}, {}, {targets, targets + count}};
+  for (std::size_t k = 0; k < count; ++k) {
+    input.agents.push_back(std::uint32_t{motor(k).agent});
+    input.actions.push_back(static_cast<std::uint32_t>(motor(k).action.index));
+  }
+  take(std::move(input));
   for (std::size_t k = 0; k < count; ++k)
     if (motor(k).shared) commanded_[motors == nullptr ? k : static_cast<std::size_t>(motors[k])] = targets[k];
 }
@@ -55,41 +58,19 @@ void WorldHandle::act(const std::string& action, const double* rows, std::size_t
                     fmt::format("this world has {} modules", minds.size()));
     return minds.agent(index);
   };
-  const auto width_of = [](const Value& value) -> std::size_t {
-    if (value.get<mind::JointCommand>() != nullptr || value.get<double>() != nullptr || value.get<bool>() != nullptr)
-      return 1;
-    return value.get<Vec3>() != nullptr || value.get<mind::Light>() != nullptr ? 3 : 0;
-  };
-  std::vector<int> index(count);
+  sim::ActionInput input{control, width, {}, {}, {rows, rows + count * width}};
   for (std::size_t k = 0; k < count; ++k) {
     const std::vector<std::string>& names = agent(k).actions();
     const auto found = std::find(names.begin(), names.end(), action);
     if (found == names.end())
       throw Failure(Kind::input, fmt::format("module '{}' has no action '{}'", agent(k).name(), action),
                     fmt::format("it has: {}", fmt::join(names, ", ")));
-    index[k] = narrow<int>(found - names.begin());
-    const std::size_t wanted = width_of(agent(k).action_value(index[k]));
-    if (wanted == 0)
-      throw Failure(Kind::input, fmt::format("the action '{}' is of a type that Python cannot give", action),
-                    "use C++");
-    if (wanted != width)
-      throw Failure(Kind::input,
-                    fmt::format("the action '{}' of module '{}' takes {} number(s), and was given {}", action,
-                                agent(k).name(), wanted, width),
-                    "give an array with a row for each module");
     for (std::size_t i = 0; i < width; ++i)
       if (!std::isfinite(rows[k * width + i])) not_finite(agent(k).name() + "." + action, rows[k * width + i]);
+    input.agents.push_back(modules == nullptr ? narrow<std::uint32_t>(k) : static_cast<std::uint32_t>(modules[k]));
+    input.actions.push_back(static_cast<std::uint32_t>(found - names.begin()));
   }
-  for (std::size_t k = 0; k < count; ++k) {
-    const Value& value = agent(k).action_value(index[k]);
-    const double* row = rows + k * width;
-    if (value.get<mind::JointCommand>() != nullptr)
-      agent(k).act(mind::Action<mind::JointCommand>{index[k]}, mind::JointCommand{control, *row});
-    else if (value.get<bool>() != nullptr) agent(k).act(mind::Action<bool>{index[k]}, *row != 0);
-    else if (value.get<double>() != nullptr) agent(k).act(mind::Action<double>{index[k]}, *row);
-    else if (value.get<Vec3>() != nullptr) agent(k).act(mind::Action<Vec3>{index[k]}, Vec3{row[0], row[1], row[2]});
-    else agent(k).act(mind::Action<mind::Light>{index[k]}, mind::Light{row[0], row[1], row[2]});
-  }
+  take(std::move(input));
 }
 
 void WorldHandle::set_controller(nb::object call, nb::object state, std::string undeclared) {
@@ -118,18 +99,6 @@ void WorldHandle::call_controller() {
 std::string WorldHandle::controller_bytes() {
   const nb::bytes bytes(held_->controller_state(nb::none()));
   return {bytes.c_str(), bytes.size()};
-}
-
-void WorldHandle::hash_controller(Archive& ar) {
-  if (!held_->controller.is_valid() || !undeclared_controller_.empty()) return;
-  const nb::gil_scoped_acquire lock;
-  try {
-    std::string bytes = controller_bytes();
-    ar.section("Python", "controllers");
-    ar("state", bytes);
-  } catch (nb::python_error& error) {
-    raise_in_loop(error, *held_);
-  }
 }
 
 nb::bytes WorldHandle::snapshot() {

@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import volvox.envs  # noqa: E402
 
-TASKS = ["Snake", "Walker", "Dock"]
+TASKS = ["Snake", "Walker", "Dock", "Track", "Pit", "Formation"]
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -183,3 +183,101 @@ def test_bad_tasks() -> None:
         volvox.envs.make("Snak")
     with pytest.raises(volvox.InputError):
         volvox.envs.make_vec("Snake", 0)
+
+
+def test_the_pit_can_be_crossed_and_fallen_into() -> None:
+    """Stiff and slightly bent up, the chain spans it; limp, its head goes down."""
+    env = volvox.envs.make("Pit")
+    results = {}
+    for name, hinge in (("bent", 0.1), ("drooping", -1.0)):
+        env.reset(seed=1)
+        total, ended = 0.0, False
+        for _ in range(150):
+            action = np.tile([hinge, 0.7], 8).astype(np.float32)
+            _, reward, ended, truncated, _ = env.step(action)
+            total += reward
+            if ended or truncated:
+                break
+        results[name] = (total, ended)
+    assert results["bent"][1] and results["bent"][0] > 15, results
+    assert results["drooping"][0] < 10, results
+    env.close()
+
+
+def test_quadrotors_can_hold_their_formation() -> None:
+    """A simple controller: tilt towards the place, and hold the height."""
+    env = volvox.envs.make("Formation")
+    seen, _ = env.reset(seed=2)
+    total, ended = 0.0, False
+    for _ in range(int(6.0 * 50)):
+        s = seen.reshape(4, 15).astype(float)
+        way, speed, up, turn = s[:, :3], s[:, 3:6], s[:, 6:9], s[:, 9:12]
+        wanted = np.clip(1.5 * way - 2.2 * speed, -2, 2)
+        lift = 1 + wanted[:, 2] / 9.81
+        forward = 0.25 * (wanted[:, 0] / 9.81 - up[:, 0]) * 4 - 0.25 * turn[:, 1]
+        left = 0.25 * (wanted[:, 1] / 9.81 - up[:, 1]) * 4 + 0.25 * turn[:, 0]
+        thrust = np.stack([lift - forward, lift - left, lift + forward, lift + left], axis=1)  # front, left, back, right
+        action = (np.sqrt(np.clip(thrust, 0.2, 2)) - 1) / 0.4
+        seen, reward, ended, truncated, _ = env.step(action.astype(np.float32).ravel())
+        total += reward
+        if ended or truncated:
+            break
+    distance = float(np.linalg.norm(seen.reshape(4, 15)[:, :3], axis=1).max())
+    assert not ended and distance < 0.2 and total > 5, (ended, distance, total)
+    env.close()
+
+
+class Joining(volvox.envs.Task):
+    """Two SuperBots that are docked and a third that lies before them, close enough to be caught."""
+
+    name = "Joining"
+    action_size = 1
+    observation_size = 1
+    ticks_per_step = 10
+    seconds = 4.0
+    joins = True
+
+    def load(self, seed: int = 1, threads: int = 1) -> volvox.World:
+        spec = volvox.WorldSpec("joining", gravity=(0, 0, 0), duration=self.seconds)
+        spec.add_population("m", "superbot", count=2, from_="front", to="back", behavior="commanded")
+        spec.add_module("lone", "superbot", pose=(0.505, 0, 0), behavior="commanded")
+        return volvox.load(spec, seed=seed, threads=threads)
+
+    def scatter(self, world: volvox.World, random: Any) -> None:
+        pass
+
+    def act(self, world: volvox.World, actions: Any) -> None:
+        world.act("front", np.where(actions[:, 0] < -0.5, 0.0, 1.0))
+
+    def observe(self, world: volvox.World) -> Any:
+        return world.poses[world.module_links, :1]
+
+    def progress(self, world: volvox.World) -> float:
+        return 0.0
+
+
+def test_agents_come_and_go() -> None:
+    pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")
+    env = volvox.envs.parallel_env(Joining(), lives=2)
+    names = env.world.module_names
+    assert env.possible_agents == names + [f"{name}#2" for name in names]
+    seen, _ = env.reset(seed=1)
+    assert sorted(seen) == sorted(env.agents) == ["m0", "m1"]
+    for _ in range(12):  # they catch the third
+        seen, rewards, gone, _, _ = env.step({agent: np.zeros(1) for agent in env.agents})
+        if "lone" in env.agents:
+            break
+    assert "lone" in env.agents and "lone" in seen and "lone" in rewards and not gone["lone"]
+    # m1 lets it go: its agent ends, and does not come back under that name.
+    seen, _, gone, _, _ = env.step({agent: np.full(1, -1.0) for agent in env.agents})
+    assert "lone" in gone and gone["lone"] and "lone" not in env.agents
+    for _ in range(20):
+        env.step({agent: np.zeros(1) for agent in env.agents})
+        if "lone#2" in env.agents:
+            break
+    assert "lone#2" in env.agents and "lone" not in env.agents
+    with pytest.raises(volvox.InputError, match="no agent lone "):
+        env.step({"lone": np.zeros(1)})
+    with pytest.raises(volvox.InputError, match="lives"):
+        volvox.envs.parallel_env("Snake", lives=0)
+    env.close()

@@ -26,13 +26,13 @@ from .errors import (
     VolvoxError,
     VolvoxWarning,
 )
+from .mjcf import read_mjcf
 from .notebook import Film
 from .population import Population
-from .recording import Recording, Track
+from .recording import Recording, Track, Verification
 from .report import Report
+from .spec import RobotSpec, WorldSpec
 from .world import DockEvent, MessageEvent, Network, World, load
-
-
 
 def experiments() -> list[str]:
     """The names of all experiments, such as "remod3d/snake"."""
@@ -65,15 +65,19 @@ __all__ = [
     "Population",
     "Recording",
     "Report",
+    "RobotSpec",
     "RunFailed",
     "StateError",
     "Track",
+    "Verification",
     "VolvoxError",
     "VolvoxWarning",
     "World",
+    "WorldSpec",
     "__version__",
     "behaviors",
     "engines",
     "experiments",
     "load",
+    "read_mjcf",
 ]

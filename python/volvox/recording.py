@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _core
 from .world import DockEvent
 
-__all__ = ["Recording", "Track"]
+__all__ = ["Recording", "Track", "Verification"]
 
 
 class Track(NamedTuple):
@@ -40,6 +40,25 @@ class Track(NamedTuple):
     """The state hash of each tick."""
     events: list[DockEvent]
     """The docks that connected or came apart in these ticks."""
+
+
+class Verification(NamedTuple):
+    """What Recording.verify() found."""
+
+    same: bool
+    """Whether every tick came out as it was recorded, to the last bit."""
+    ticks: int
+    """that were simulated again"""
+    of: int
+    """ticks that the recorded run made"""
+    time: float
+    """s: of the first tick that differs"""
+    module: str
+    """the module that differs; empty: none"""
+    field: str
+    """what differs"""
+    detail: str
+    """the recorded and the new value"""
 
 
 class Recording:
@@ -86,3 +105,14 @@ class Recording:
             values["hashes"],
             [DockEvent(*event) for event in values["events"]],
         )
+
+    def verify(
+        self, *, behaviors: Optional[Mapping[str, Any]] = None, threads: int = 1, accept_changes: bool = False
+    ) -> Verification:
+        """Runs the experiment again with the recorded inputs, and compares every tick. As `volvox replay --verify`.
+
+        behaviors: the classes that volvox.load() was given, for a run whose modules were programmed in Python. What
+        command(), act(), push() and controllers did is in the recording. accept_changes: also with files that have
+        changed since. Ctrl-C stops it.
+        """
+        return Verification(*self._core.verify(dict(behaviors or {}), int(threads), accept_changes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import pathlib
+import shutil
 import tempfile
 import warnings
 import weakref
@@ -15,10 +16,11 @@ from typing import Any, Callable, Literal, Mapping, NamedTuple, NoReturn, Option
 import numpy as np
 import numpy.typing as npt
 
-from . import _codec, _core, notebook
+from . import _codec, _core, foreign, notebook
 from ._arguments import Chosen, Floats, choose, numbers, suggestion, text_of_settings, tick_length
 from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
 from .report import Report
+from .spec import RobotSpec, WorldSpec
 
 __all__ = ["DockEvent", "MessageEvent", "Network", "World", "load"]
 
@@ -385,6 +387,25 @@ class World:
             raise InputError(f"the force is {tuple(force)}; give finite numbers")
         self._core.give("push", module, link, "", 0.0, [float(f) for f in force])
 
+    def place(self, module: str, pose: Sequence[float], velocity: Optional[Sequence[float]] = None) -> None:
+        """Moves a body that is <volvox:driven/> in the next tick: x, y, z in m and the quaternion w, x, y, z; velocity: linear
+        and angular, else it is at rest. It pushes others and is not pushed. It is recorded."""
+        self._find_module(module)
+        x, y, z, w, i, j, k = numbers(pose, (7,), "the pose", "of x, y, z, w, x, y, z").tolist()
+        numbers_of = [x, y, z, i, j, k, w]
+        if velocity is not None:
+            numbers_of += numbers(velocity, (6,), "the velocity", "axis").tolist()
+        if not np.isfinite(numbers_of).all():
+            raise InputError("the pose has a NaN or an infinity; give finite numbers")
+        self._core.give("pose", module, "", " ".join(map(repr, numbers_of)), 0.0, [0.0, 0.0, 0.0])
+
+    def set_percept(self, module: str, sensor: str, value: float) -> None:
+        """The number of a sensor of type "external", from the next tick on. It is recorded."""
+        self._find_module(module)
+        if not np.isfinite(value):
+            raise InputError(f"the percept is {value}; give a finite number")
+        self._core.give("percept", module, sensor, "", float(value), [0.0, 0.0, 0.0])
+
     def set_parameter(self, name: str, value: object, *, module: str = "") -> None:
         """Changes a parameter of a behavior in the next tick, of all modules or of one. It is recorded."""
         if module:
@@ -439,11 +460,19 @@ class World:
         path = pathlib.Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         self._core.record(os.fspath(path / "recording.mcap"))
+        if self._folder is not None:  # a replay needs the world, whose own files go with it
+            shutil.copytree(self._folder.name, path / "world", dirs_exist_ok=True)
 
     def picture(self, camera: str = "", *, width: int = 640, height: int = 480, docks: str = "state") -> npt.NDArray[np.uint8]:
         """(height, width, 3): a picture, sRGB. camera: corner, front, back, left, right, top, "X,Y,Z", "X,Y,Z:X,Y,Z" or
         MODULE.SENSOR; docks: none, state or load. Needs EGL (libegl1, libgl1-mesa-dri)."""
         return self._core.picture(camera, int(width), int(height), docks)
+
+    def depth(self, camera: str = "", *, width: int = 640, height: int = 480, range: float = 100.0) -> npt.NDArray[np.float32]:
+        """(height, width): how far what is seen lies along the camera's axis, in m; inf where nothing is within `range`
+        m. camera: as in picture(), whose pixels it shares. By ray casting at the colliders: needs no EGL, and has the
+        same bits everywhere."""
+        return self._core.depth(camera, int(width), int(height), float(range))
 
     def mjcf(self) -> tuple[str, list[str]]:
         """The world at its start as MJCF, for MuJoCo 3 or later, and what MJCF cannot say, in words: links are bodies,
@@ -493,7 +522,11 @@ def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> O
         raise ClosedError("this world is gone")
     holders = [holder for _, _, holder in world._controllers]
     if data is None:
+        if not any(_codec.declared(holder) for holder in holders):
+            return b""
         return _codec.pack([_codec.state_of(holder) for holder in holders])
+    if not data and not any(_codec.declared(holder) for holder in holders):
+        return None
     states = _codec.unpack(data)
     if not isinstance(states, list) or len(states) != len(holders):
         raise StateError(f"the snapshot is not of a world with {len(holders)} controllers")
@@ -507,7 +540,7 @@ def _make(arguments: dict[str, Any], folder: Optional[tempfile.TemporaryDirector
 
 
 def load(
-    experiment: Union[str, os.PathLike[str]],
+    experiment: Union[str, os.PathLike[str], WorldSpec, RobotSpec],
     *,
     settings: Optional[Mapping[str, object]] = None,
     seed: int = 1,
@@ -524,7 +557,9 @@ def load(
 ) -> World:
     """Loads a world and starts its modules.
 
-    experiment: the name of an experiment ("remod3d/snake"), an SDF or URDF file, or SDF as text (beginning with "<").
+    experiment: the name of an experiment ("remod3d/snake"), an SDF or URDF file, SDF as text (beginning with "<"), or a
+    WorldSpec that was built in code (a RobotSpec stands alone on a ground). Also a .xacro file (pip install xacro) and
+    MJCF (an .xml file, or text that begins with "<mujoco"; pip install mujoco): what it says and Volvox cannot is warned of.
     settings: what `--set` changes, such as {"modules": 20}. seed: of everything random. engine: native, bullet, ode,
     mujoco or none. dt: the length of a tick in s ("1/60"). duration: of the whole run, in s. threads: the result does
     not depend on it. substep: the longest physics step, in s. precision: "mixed" (floats where they are enough; native
@@ -536,10 +571,16 @@ def load(
     Raises InputError, with file, line and what to do.
     """
     folder: Optional[tempfile.TemporaryDirectory[str]] = None
+    if not isinstance(experiment, (WorldSpec, RobotSpec)):
+        experiment = foreign.converted(experiment)
+    if isinstance(experiment, (WorldSpec, RobotSpec)):
+        folder = tempfile.TemporaryDirectory(prefix="volvox_")
+        experiment = str(experiment.save(pathlib.Path(folder.name) / "world.sdf"))
     where = os.fspath(experiment)
     if where.lstrip().startswith("<"):
         folder = tempfile.TemporaryDirectory(prefix="volvox_")
-        where = os.path.join(folder.name, "world.sdf")
+        is_urdf = "<robot" in where and "<sdf" not in where
+        where = os.path.join(folder.name, "robot.urdf" if is_urdf else "world.sdf")
         pathlib.Path(where).write_text(os.fspath(experiment).lstrip(), encoding="utf-8")
     if restore is not None and not isinstance(restore, bytes):
         restore = pathlib.Path(restore).read_bytes()

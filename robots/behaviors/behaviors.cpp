@@ -27,6 +27,7 @@
 #include "volvox/lattice/programs/gradient.h"
 #include "volvox/lattice/programs/leader.h"
 #include "volvox/lattice/programs/spanning_tree.h"
+#include "volvox/mind/transfer.h"
 #include "wander.h"
 
 namespace volvox::robots {
@@ -34,6 +35,17 @@ namespace {
 
 class Idle final : public mind::Behavior {
  public:
+  void step(mind::Agent&) override {}
+  VOLVOX_STATE()
+};
+
+// Takes any parameters, because it stands in for behaviours that have some.
+class Commanded final : public mind::Behavior {
+ public:
+  void start(mind::Agent& agent) override {
+    const Parameters& parameters = mind::AgentTransfer::parameters(agent);
+    for (const auto& [name, value] : parameters.given()) (void)parameters.text(name, value);
+  }
   void step(mind::Agent&) override {}
   VOLVOX_STATE()
 };
@@ -47,6 +59,7 @@ mind::BehaviorFactory make() {
 
 void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
+  registry.add("commanded", make<Commanded>(), "does nothing by itself: arrays in Python command it");
   registry.add("snake", make<Snake>(),
                "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency, sync");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");

@@ -18,11 +18,14 @@ from typing import Any, Optional, Union
 
 import gymnasium
 
+from .more_tasks import Formation, Pit, Track
 from .single import WorldEnv
 from .tasks import TASKS, Dock, Snake, Task, Walker
 from .vector import WorldVectorEnv
 
-__all__ = ["Dock", "Snake", "TASKS", "Task", "Walker", "WorldEnv", "WorldVectorEnv", "make", "make_vec", "parallel_env"]
+TASKS.update({task.name: task for task in (Formation, Pit, Track)})
+
+__all__ = ["Dock", "Formation", "Pit", "Snake", "TASKS", "Task", "Track", "Walker", "WorldEnv", "WorldVectorEnv", "make", "make_vec", "parallel_env"]
 
 
 def make(task: Union[str, Task], *, render_mode: Optional[str] = None, seed: int = 1, threads: int = 1) -> WorldEnv:
@@ -35,11 +38,14 @@ def make_vec(task: Union[str, Task], num_envs: int, *, threads: int = 1, seed: i
     return WorldVectorEnv(task, num_envs, threads=threads, world_seed=seed)
 
 
-def parallel_env(task: Union[str, Task], *, render_mode: Optional[str] = None, seed: int = 1, threads: int = 1) -> Any:
-    """A pettingzoo.ParallelEnv: each module is an agent, as long as it is attached to the others."""
+def parallel_env(
+    task: Union[str, Task], *, render_mode: Optional[str] = None, seed: int = 1, threads: int = 1, lives: int = 1
+) -> Any:
+    """A pettingzoo.ParallelEnv: each module is an agent, as long as it is attached to the others. lives: how often a module
+    that docks again becomes a (new) agent."""
     from .parallel import ModulesEnv
 
-    return ModulesEnv(task, render_mode=render_mode, world_seed=seed, threads=threads)
+    return ModulesEnv(task, render_mode=render_mode, world_seed=seed, threads=threads, lives=lives)
 
 
 for _name in TASKS:

@@ -35,6 +35,8 @@ class Task:
     observation_size: int = 1
     """Numbers for each module."""
     camera: str = "corner"
+    joins: bool = False
+    """Whether modules that begin apart become agents (parallel_env) only when they dock to the others."""
 
     def load(self, seed: int = 1, threads: int = 1) -> World:
         """The world, at its start."""

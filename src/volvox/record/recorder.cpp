@@ -83,6 +83,7 @@ Metadata description_of(const sim::Run& run) {
           {"files", to_json_text(nlohmann::json(run.report().files))},
           {"accept_changes", options.accept_changes ? "true" : ""},
           {"engine", options.engine},
+          {"behaviors", to_json_text(nlohmann::json(options.behaviors))},
           {"plugins", to_json_text(nlohmann::json(options.plugins))},
           {"isolate_s", options.isolate ? fmt::format("{}", *options.isolate) : ""},
           {"isolate_mb", fmt::format("{}", options.isolate_megabytes)},
@@ -105,6 +106,8 @@ Result<std::shared_ptr<Recorder>> Recorder::start(sim::Run& run, const fs::path&
   recorder->cloud_ = run.cloud();
   if (!run.restored().empty()) recorder->attach("restored.snap", "application/octet-stream", run.restored());
   recorder->record(simulation);
+  // Already in the state that was just recorded; the first tick records them again, where they change nothing.
+  recorder->record_inputs(simulation.taken_inputs());
   const auto take_sample = [recorder, &simulation](const sim::TimePoint& sample) {
     recorder->record_metrics(simulation.now(), simulation.tick(), sample);
   };

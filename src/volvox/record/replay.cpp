@@ -26,6 +26,10 @@ Result<sim::RunOptions> options_of(Recording& recording) {
   };
   sim::RunOptions options;
   options.experiment = text("experiment");
+  // A world that was made in code has no file that lasts: Python leaves a copy beside the recording.
+  if (const fs::path file(options.experiment), copy = recording.file().parent_path() / "world" / file.filename();
+      file.is_absolute() && !fs::exists(file) && fs::exists(copy))
+    options.experiment = copy.string();
   options.engine = text("engine");
   options.dt = recording.dt();
   options.accept_changes = text("accept_changes") == "true";
@@ -39,6 +43,8 @@ Result<sim::RunOptions> options_of(Recording& recording) {
     if (!(options.isolate_megabytes >= 1 && options.isolate_megabytes <= 1e9)) throw std::out_of_range("isolate_mb");
     if (options.isolate && !(*options.isolate >= 1e-3 && *options.isolate <= 3600))
       throw std::out_of_range("isolate_s");
+    if (given.contains("behaviors"))
+      options.behaviors = nlohmann::json::parse(text("behaviors")).get<std::map<std::string, std::string>>();
     if (given.contains("plugins"))
       options.plugins = nlohmann::json::parse(text("plugins")).get<std::vector<std::string>>();
   } catch (const std::exception& error) {
@@ -160,6 +166,11 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
   options->threads = threads;
   options->replay = true;
   options->accept_changes |= accept_changes;
+  for (const auto& [name, other] : options->behaviors)
+    if (!library.minds.behaviors.contains(other))
+      return Diagnostic{recording.file().string(), 0,
+                        fmt::format("the behavior '{}' of this run was '{}', which is not there", name, other),
+                        "where it was a class in Python: volvox.Recording(FOLDER).verify(behaviors={NAME: CLASS})"};
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) {  // perhaps because a file was changed
     const auto changed = *files && !accept_changes ? model::changes_since(**files) : std::vector<std::string>();
@@ -182,7 +193,10 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
   for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
     auto recorded = recording.tick(t);
     if (!recorded.ok()) return recorded.error();
-    if (t > recording.first_tick()) {
+    if (t == recording.first_tick()) {
+      for (const sim::Input& input : (*recorded)->inputs)
+        if (auto given = simulation.give_now(input); !given.ok()) return given.error();
+    } else {
       for (const sim::Input& input : (*recorded)->inputs) simulation.give(input);
       if (const StepStatus status = (*run)->step(); !status.ok()) {
         result.same = false;

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "volvox/base/index.h"
+#include "volvox/mind/actuator.h"
 #include "volvox/sim/simulation.h"
 
 namespace volvox::sim {
@@ -16,7 +19,9 @@ namespace {
 constexpr double largest_force = 1e6;  // N; larger forces by mistake would end the run
 constexpr double farthest = 1e6;       // m and m/s; beyond it numbers lose the precision of a millimetre
 // In the order of the variant.
-constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose", "tap"};
+constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose", "tap", "action"};
+constexpr const char* controls[] = {"off", "position", "velocity", "torque"};  // in the order of physics::Control
+constexpr std::size_t widest_action = 3;
 
 std::string pose_text(const PoseInput& input) {
   const auto& [p, q] = input.pose;
@@ -48,6 +53,64 @@ Result<Input> parse_pose(const InputRecord& record) {
   return Input(std::move(input));
 }
 
+std::string actions_text(const ActionInput& input) {
+  std::string text = fmt::format("{} {}", controls[number_of(input.control)], input.width);
+  for (std::size_t k = 0; k < input.agents.size(); ++k) {
+    fmt::format_to(std::back_inserter(text), " {} {}", input.agents[k], input.actions[k]);
+    for (std::size_t i = 0; i < input.width; ++i)
+      fmt::format_to(std::back_inserter(text), " {}", input.values[k * input.width + i]);  // the same bits when read
+  }
+  return text;
+}
+
+Error not_actions() {
+  return Error("an input of kind 'action' cannot be read",
+               "give CONTROL WIDTH, and for each action AGENT ACTION and its values");
+}
+
+Result<Input> parse_actions(const std::string& text) {
+  ActionInput input;
+  std::string_view rest = text;
+  const auto word = [&] {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const std::string_view found = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(found.size());
+    return found;
+  };
+  const auto read = [&](auto& number) {
+    const std::string_view digits = word();
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc() && end == digits.data() + digits.size();
+  };
+  const auto control = std::find(std::begin(controls), std::end(controls), word());
+  if (control == std::end(controls) || !read(input.width) || input.width < 1 || input.width > widest_action)
+    return not_actions();
+  input.control = static_cast<physics::Control>(control - std::begin(controls));
+  while (rest.find_first_not_of(' ') != std::string_view::npos) {
+    if (!read(input.agents.emplace_back()) || !read(input.actions.emplace_back())) return not_actions();
+    for (std::size_t i = 0; i < input.width; ++i)
+      if (!read(input.values.emplace_back())) return not_actions();
+  }
+  return Input(std::move(input));
+}
+
+std::size_t width_of(const Value& action) {
+  if (action.get<mind::JointCommand>() != nullptr || action.get<double>() != nullptr || action.get<bool>() != nullptr)
+    return 1;
+  return action.get<Vec3>() != nullptr || action.get<mind::Light>() != nullptr ? 3 : 0;
+}
+
+void set_action(mind::Agent& agent, std::size_t index, physics::Control control, const double* row) {
+  const Value& value = agent.action_value(index);
+  const int i = narrow<int>(index);
+  if (value.get<mind::JointCommand>() != nullptr)
+    agent.act(mind::Action<mind::JointCommand>{i}, mind::JointCommand{control, *row});
+  else if (value.get<bool>() != nullptr) agent.act(mind::Action<bool>{i}, *row != 0);
+  else if (value.get<double>() != nullptr) agent.act(mind::Action<double>{i}, *row);
+  else if (value.get<Vec3>() != nullptr) agent.act(mind::Action<Vec3>{i}, Vec3{row[0], row[1], row[2]});
+  else agent.act(mind::Action<mind::Light>{i}, mind::Light{row[0], row[1], row[2]});
+}
+
 struct ToRecord {
   InputRecord& record;
   void operator()(const ParameterInput& i) { record.name = i.parameter, record.text = i.value; }
@@ -57,6 +120,7 @@ struct ToRecord {
   void operator()(const PerceptInput& i) { record.name = i.sensor, record.value = i.value; }
   void operator()(const PoseInput& i) { record.text = pose_text(i); }
   void operator()(const TapInput& i) { record.value = i.item; }
+  void operator()(const ActionInput& i) { record.text = actions_text(i); }
 };
 
 // The index of the first element of this name; negative if there is none.
@@ -136,6 +200,29 @@ class Apply {
     return {};
   }
 
+  Result<void> operator()(const ActionInput& input) {
+    const std::size_t count = input.agents.size();
+    if (input.actions.size() != count || input.values.size() != count * input.width) return not_actions();
+    for (const double value : input.values)
+      if (!std::isfinite(value)) return out_of_bounds("action");
+    for (std::size_t k = 0; k < count; ++k) {
+      if (input.agents[k] >= minds_.size())
+        return Error(fmt::format("there is no module {}", input.agents[k]),
+                     fmt::format("this world has {} modules", minds_.size()));
+      const mind::Agent& agent = minds_.agent(input.agents[k]);
+      if (input.actions[k] >= agent.actions().size())
+        return Error(fmt::format("module '{}' has no action {}", agent.name(), input.actions[k]),
+                     fmt::format("it has: {}", fmt::join(agent.actions(), ", ")));
+      if (const std::size_t wanted = width_of(agent.action_value(input.actions[k])); wanted != input.width)
+        return Error(fmt::format("the action '{}' of module '{}' takes {} number(s), and was given {}",
+                                 agent.actions()[input.actions[k]], agent.name(), wanted, input.width),
+                     wanted == 0 ? "this action can only be given by a behavior" : "give as many numbers as it takes");
+    }
+    for (std::size_t k = 0; k < count; ++k)
+      set_action(minds_.agent(input.agents[k]), input.actions[k], input.control, &input.values[k * input.width]);
+    return {};
+  }
+
   Result<void> operator()(const PoseInput& input) {
     const auto placement = placement_of(input.module);
     if (!placement.ok()) return placement.error();
@@ -192,10 +279,11 @@ Result<Input> input_of(const InputRecord& r) {
   if (r.kind == "push") return Input(PushInput{r.module, r.name, r.force});
   if (r.kind == "percept") return Input(PerceptInput{r.module, r.name, r.value});
   if (r.kind == "pose") return parse_pose(r);
+  if (r.kind == "action") return parse_actions(r.text);
   if (r.kind == "tap" && r.value >= 0 && r.value <= UINT32_MAX)
     return Input(TapInput{truncated<std::uint32_t>(r.value)});
   return Error(fmt::format("there is no input of kind '{}'", r.kind),
-               "use parameter, joint, dock, push, percept, pose or tap (of an item from 0 on)");
+               "use parameter, joint, dock, push, percept, pose, action or tap (of an item from 0 on)");
 }
 
 Result<void> apply_input(const Input& input, Simulation& simulation) { return std::visit(Apply(simulation), input); }

@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "volvox/base/math.h"
 #include "volvox/base/result.h"
+#include "volvox/physics/engine.h"
 
 namespace volvox::sim {
 
@@ -47,16 +49,24 @@ struct PoseInput {  // of a module that is <volvox:driven/>
 struct TapInput {  // somebody taps an item of the run's cloud (cloud.h)
   std::uint32_t item = 0;
 };
-using Input = std::variant<ParameterInput, JointInput, DockInput, PushInput, PerceptInput, PoseInput, TapInput>;
+struct ActionInput {  // actions of many modules at once, by number: what arrays command (Python)
+  physics::Control control = physics::Control::position;  // of those that are motors
+  std::size_t width = 1;                                  // numbers for each action
+  std::vector<std::uint32_t> agents, actions;  // which agent, and which of its actions (Agent::actions)
+  std::vector<double> values;                  // SI; `width` for each
+};
+using Input =
+    std::variant<ParameterInput, JointInput, DockInput, PushInput, PerceptInput, PoseInput, TapInput, ActionInput>;
 
 const std::string& module_of(const Input& input);  // empty: it concerns no module, or all
 
 // The same input as a row: for recordings, tables and the viewer's protocol.
 struct InputRecord {
-  std::string kind;  // parameter, joint, dock, push, percept, pose or tap
+  std::string kind;  // parameter, joint, dock, push, percept, pose, tap or action
   std::string module;
   std::string name;  // of the parameter, joint, dock, link or sensor
-  std::string text;  // the parameter's value; a pose: "x y z qx qy qz qw" and, if known, "vx vy vz wx wy wz"
+  std::string text;  // the parameter's value; a pose: "x y z qx qy qz qw" and, if known, "vx vy vz wx wy wz"; actions:
+                     // "CONTROL WIDTH", and for each action "AGENT ACTION" and its values
   double value = 0;  // rad or m; 0 or 1 for a dock; the percept's value; or the number of the item
   Vec3 force;        // N, world axes
 };

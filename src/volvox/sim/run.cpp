@@ -61,6 +61,11 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   options_ = options;
   library_ = library;
   library_.minds.extensions = &extensions_;
+  for (const auto& [name, other] : options.behaviors) {
+    const auto factory = library.minds.behaviors.find(other);
+    if (!factory.ok()) return factory.error();
+    library_.minds.behaviors.add(name, mind::BehaviorFactory(**factory));
+  }
   auto located = options.make ? Result<Located>(Located{options.experiment, {}, {}, true})
                               : locate_experiment(options.experiment, library);
   if (!located.ok()) return located.error();

@@ -30,6 +30,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   int threads = 1;
   std::map<std::string, std::string> settings;
+  std::map<std::string, std::string> behaviors;  // by the names that the world uses: another behaviour in its place
   std::vector<std::string> plugins;              // in addition to those that the world file names
   std::optional<double> isolate;                 // s for one call: behaviours of plugins run in their own processes
   double isolate_megabytes = 4096;               // of memory, for each of these processes

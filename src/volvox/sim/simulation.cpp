@@ -26,6 +26,12 @@ Simulation::~Simulation() = default;
 
 void Simulation::give(Input input) { waiting_inputs_.push_back(std::move(input)); }
 
+Result<void> Simulation::give_now(Input input) {
+  auto applied = apply_input(input, *this);
+  if (applied.ok()) taken_inputs_.push_back(std::move(input));
+  return applied;
+}
+
 void Simulation::set_tap(Tap tap) { tap_ = std::move(tap); }
 
 void Simulation::add_hashed(std::function<void(Archive&)> state) { hashed_.push_back(std::move(state)); }
@@ -107,7 +113,7 @@ StepStatus Simulation::take_inputs() {
   for (const auto& [who, script] : scripts_)
     if (StepStatus acted = guarded(who, [&] { script(*this); }); !acted.ok()) return acted;
   dock_events_.clear();  // not earlier: scripts may read those of the last tick
-  inputs_.clear();
+  inputs_ = std::exchange(taken_inputs_, {});
   for (Input& input : waiting_inputs_) {
     if (auto applied = apply_input(input, *this); !applied.ok())
       log_.warning("an input was refused: " + applied.error().text());
@@ -265,7 +271,10 @@ Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
   SaveArchive before;  // what is refused changes nothing
   archive(before);
   archive(ar);
-  if (ar.ok() && ar.remaining() == 0) return {};
+  if (ar.ok() && ar.remaining() == 0) {
+    taken_inputs_.clear(), inputs_.clear();  // they were given to the state that is gone
+    return {};
+  }
   LoadArchive back(before.bytes());
   archive(back);
   return Error("the snapshot is damaged: " + (ar.ok() ? "bytes are left over" : ar.failure()) +

@@ -46,7 +46,11 @@ class Simulation {
   // Queues an input from outside for the input phase of the next tick. Not thread-safe: inputs of other threads must be
   // handed over between two ticks.
   void give(Input input);
-  const std::vector<Input>& inputs() const { return inputs_; }  // of the last tick
+  // An input that takes effect now, between two ticks or in a script, and so is part of a snapshot before the next tick;
+  // it is recorded with that tick. On an error nothing has changed. The same threads as give().
+  Result<void> give_now(Input input);
+  const std::vector<Input>& inputs() const { return inputs_; }                // of the last tick
+  const std::vector<Input>& taken_inputs() const { return taken_inputs_; }  // by give_now() since then
   std::int64_t inputs_so_far() const { return inputs_so_far_; }
 
   std::int64_t tick() const { return tick_; }  // the next tick to be simulated
@@ -119,7 +123,7 @@ class Simulation {
   std::vector<Hook<Observer>> observers_, measures_;
   std::int64_t tick_ = 0;
   std::vector<world::DockEvent> dock_events_;
-  std::vector<Input> waiting_inputs_, inputs_;
+  std::vector<Input> waiting_inputs_, taken_inputs_, inputs_;
   std::int64_t inputs_so_far_ = 0;
   PhaseTimes phase_times_;
   std::vector<std::function<void(Archive&)>> hashed_;

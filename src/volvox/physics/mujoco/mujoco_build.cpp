@@ -54,8 +54,12 @@ StepStatus World::build() {
   auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
   constexpr const char* name = "system.xml";
+#if mjVERSION_HEADER < 3000000
   mj_makeEmptyFileVFS(files.get(), name, narrow<int>(xml.size()));
   std::memcpy(files->filedata[mj_findFileVFS(files.get(), name)], xml.data(), xml.size());
+#else
+  mj_addBufferVFS(files.get(), name, xml.data(), narrow<int>(xml.size()));
+#endif
   char problem[500] = "";
   model_.reset(mj_loadXML(name, files.get(), problem, sizeof problem));
   mj_deleteVFS(files.get());

@@ -9,13 +9,19 @@
 namespace volvox::physics {
 namespace {
 
+#ifdef VOLVOX_MUJOCO3  // physics/mujoco3
+constexpr const char *own_name = "mujoco3", *version = VOLVOX_MUJOCO3_VERSION " (PyPI)";
+#else
+constexpr const char *own_name = "mujoco", *version = "2.2 (Debian)";
+#endif
+
 class MujocoEngine final : public SystemEngine {
  public:
   explicit MujocoEngine(const EngineSettings& settings)
       : SystemEngine(settings.gravity), max_substep_(settings.max_substep), world_(system_, sweep_) {
-    info_.name = "mujoco";
-    info_.description =
-        "MuJoCo 2.2 (Debian), trees in joint coordinates, soft contacts, with Volvox's own motors and latching";
+    info_.name = own_name;
+    info_.description = fmt::format(
+        "MuJoCo {}, trees in joint coordinates, soft contacts, with Volvox's own motors and latching", version);
     info_.settings = fmt::format(
         "double precision, Newton, elliptic cones, semi-implicit Euler, substeps of at most {:.6g} s, one thread, "
         "no sleeping",
@@ -37,7 +43,7 @@ class MujocoEngine final : public SystemEngine {
     if (auto error = problem_with(desc)) return *error;
     for (std::size_t i = 0; desc.geometry && i < desc.geometry->colliders.size(); ++i) {
       if (!std::holds_alternative<model::Mesh>(desc.geometry->colliders[i].shape)) continue;
-      return Error("the engine 'mujoco' replaces triangle meshes by their convex hulls",
+      return Error(fmt::format("the engine '{}' replaces triangle meshes by their convex hulls", own_name),
                    "use convex hulls or a height field, or another engine");
     }
     const BodyId id = system_.add(desc);

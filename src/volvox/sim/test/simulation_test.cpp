@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "worlds.h"
 
 namespace volvox::sim {
@@ -218,6 +221,54 @@ TEST(Simulation, AFailureOnBoardHappensAtItsSubstep) {
     EXPECT_NEAR(status.time.seconds(), substep / 240.0, 1e-8);
     EXPECT_EQ(status.who, "module 'c0_0'");
   }
+}
+
+TEST(Input, ActionsOfManyModulesGoThroughTheirRecord) {
+  const ActionInput given{physics::Control::velocity, 1, {0, 3, 1}, {2, 0, 1}, {0.1, -1.0 / 3, 1e-300}};
+  const auto read = input_of(record_of(given));
+  ASSERT_TRUE(read.ok());
+  const auto& back = std::get<ActionInput>(*read);
+  EXPECT_EQ(back.control, given.control);
+  EXPECT_EQ(back.width, given.width);
+  EXPECT_EQ(back.agents, given.agents);
+  EXPECT_EQ(back.actions, given.actions);
+  EXPECT_EQ(back.values, given.values);
+  for (const char* bad : {"", "position", "position 0", "position 9 0 0 0", "spin 1 0 0 0", "position 1 0", "position 1 0 0",
+                          "position 1 0 0 x", "position 1 -1 0 0", "position 3 0 0 1 2"})
+    EXPECT_FALSE(input_of({"action", "", "", bad, 0, {}}).ok()) << bad;
+}
+
+// It counts at once, is part of a snapshot, and is recorded with the next tick; given to that tick it does the same.
+TEST(Input, ActionsTakeEffectNow) {
+  Stage stage;
+  auto now = stage.simulate(stage.busy_world()), later = stage.simulate(stage.busy_world());
+  const mind::Agent& agent = now->minds().agent(0);
+  const auto& names = agent.actions();
+  const auto pitch = static_cast<std::uint32_t>(std::find(names.begin(), names.end(), "pitch") - names.begin());
+  ASSERT_LT(pitch, names.size());
+  const ActionInput input{physics::Control::position, 1, {0}, {pitch}, {0.25}};
+  const std::uint64_t before = now->hash();
+  ASSERT_TRUE(now->give_now(input).ok());
+  EXPECT_NE(now->hash(), before);
+  EXPECT_EQ(now->taken_inputs().size(), 1u);
+  later->give(input);
+  ASSERT_TRUE(now->step().ok());
+  ASSERT_TRUE(later->step().ok());
+  EXPECT_EQ(now->hash(), later->hash());
+  EXPECT_EQ(now->inputs().size(), 1u);
+  EXPECT_EQ(now->inputs_so_far(), 1);
+  EXPECT_TRUE(now->taken_inputs().empty());
+
+  const std::uint64_t same = now->hash();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const ActionInput& bad : {ActionInput{physics::Control::position, 1, {9999}, {0}, {0}},
+                                 ActionInput{physics::Control::position, 1, {0}, {9999}, {0}},
+                                 ActionInput{physics::Control::position, 1, {0}, {pitch}, {nan}},
+                                 ActionInput{physics::Control::position, 3, {0}, {pitch}, {0, 0, 0}},
+                                 ActionInput{physics::Control::position, 1, {0, 0}, {pitch}, {0}}})
+    EXPECT_FALSE(now->give_now(bad).ok());
+  EXPECT_EQ(now->hash(), same);
+  EXPECT_TRUE(now->taken_inputs().empty());
 }
 
 // The recorded row of an input gives the same input again.
