@@ -44,7 +44,7 @@ void compile_rule(Compilation& c, std::uint16_t rule);
 
 // Variables of an expression, and of all arguments of a fact but the first.
 void add_variables(const Expression& e, std::set<std::string>& into);
-bool is_linear(Compilation& c, const Term& term);
+bool is_linear(const Compilation& c, const Term& term);  // of a fact whose predicate is declared
 Expression variable_named(const std::string& name, const Place& place);
 
 }  // namespace volvox::meld

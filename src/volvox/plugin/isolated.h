@@ -95,8 +95,9 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   // One round trip; none: the plugin is disabled. `where` is named in the warning.
   std::optional<std::span<const std::byte>> exchange(const SaveArchive& ar, const std::string& where);
   void disable(const std::string& how, const std::string& where);
-  // Reads how the call went. False: it threw, which sets `stopped`. Throws for parameters that are bad input.
-  bool went_well(LoadArchive& back, const std::string& where, bool& stopped);
+  // Reads how the call went, and acts on it. False: it threw, which is logged and sets `stopped`, or the answer is
+  // malformed, which disables the plugin. Throws for parameters that are bad input.
+  bool take_outcome(LoadArchive& back, const std::string& where, bool& stopped);
 
   // In the companion:
   std::vector<std::byte> answer(std::span<const std::byte> call);
