@@ -1,4 +1,5 @@
 // What kind of character a byte is: ASCII alone, and so the same in every locale, other than <cctype>.
+// Pure functions.
 #pragma once
 
 namespace volvox {

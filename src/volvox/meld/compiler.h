@@ -1,4 +1,5 @@
 // Internal: the steps from a Source to a Program.
+// One thread compiles one program; nothing is shared. The same source gives the same program, with the same key.
 #pragma once
 
 #include <map>

@@ -4,6 +4,8 @@
 // at the cost of a round trip. If the companion crashes or hangs, the run continues without the plugin; if one
 // behaviour or sensor throws, the run continues without that one. Nothing that the companion answers can harm this
 // process.
+// Calls come from several threads, and wait for each other. A run has the same bits with the plugin in its own process
+// or in another, as long as that does not fail.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // The nearest nodes of a net that moves and grows: a grid of cells, each with a list of its nodes.
 // Internal to scan/. Not a CellGrid, which is filled as a whole: here every signal moves a few nodes and asks for the
 // nearest, however far away.
+// Lengths in m. Owns its nodes; one thread. Nearest nodes do not depend on the order in which nodes came.
 #pragma once
 
 #include <algorithm>
