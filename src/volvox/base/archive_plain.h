@@ -1,6 +1,8 @@
 // Archives many objects of the same type with fields of fixed size. The bytes are the same as for one field after
 // another, but are passed in blocks of kilobytes: a state has a hundred thousand fields, and one call for each would
 // take longer than hashing them.
+// Fields as in archive.h, and as deterministic. Nothing is kept between calls: each thread may archive things of its
+// own.
 #pragma once
 
 #include "volvox/base/archive.h"

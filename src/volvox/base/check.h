@@ -3,6 +3,7 @@
 //                  hot paths)
 //   VOLVOX_CHECK   internal bugs; in all builds (if it is cheap, or if wrong results would follow)
 //   Result<T>      errors in external input (result.h); never use a check for these
+// A failed check prints to standard error and ends the program, from whichever thread; it never throws.
 #pragma once
 
 namespace volvox::detail {

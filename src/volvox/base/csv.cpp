@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/letters.h"
 #include "volvox/base/text.h"
 
 namespace volvox {
@@ -17,7 +18,7 @@ Csv::Csv(const std::vector<std::string>& headings) {
 }
 
 void Csv::add(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return byte_value(c) < 0x80; });
   const std::string readable = plain ? std::string() : valid_utf8(text);
   const std::string_view field = plain ? text : std::string_view(readable);
   if (!row_begins_) text_ += ',';

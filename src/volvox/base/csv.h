@@ -1,4 +1,5 @@
 // Tables as comma-separated values (RFC 4180): one heading line, one line a row, "\n" between them.
+// A table owns its text, and belongs to one thread. The same values give the same bytes in every locale.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // What a file's name says about what is in it.
+// A pure function of the name; the file need not exist.
 #pragma once
 
 #include <filesystem>

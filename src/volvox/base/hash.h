@@ -1,5 +1,6 @@
 // The 64-bit hash of a state: a hash of all its fields in a fixed order.
 // Equal states give equal hashes on every little-endian machine. Not a cryptographic hash.
+// A Hasher keeps no pointers to what it was given. It belongs to one thread; hash_of and hash_text are pure functions.
 #pragma once
 
 #include <bit>

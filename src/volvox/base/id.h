@@ -1,5 +1,6 @@
 // Typed handles: an index into one kind of things, and a generation that distinguishes a reused slot from
 // its earlier use. Modules refer to each other's objects by handles, not by pointers.
+// Ids are plain values. A pool belongs to one thread at a time, and the same calls give the same ids.
 #pragma once
 
 #include <compare>

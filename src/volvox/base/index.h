@@ -1,4 +1,5 @@
 // Typed indices (of a link, a dock, an agent), and conversions between numbers whose names say why they are safe.
+// Plain values and pure functions: any thread, the same everywhere.
 #pragma once
 
 #include <compare>

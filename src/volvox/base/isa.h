@@ -2,6 +2,7 @@
 // same (integers, and IEEE operations that are never fused); only the speed differs.
 //
 // The best set of the machine is taken, or the one that the environment names: VOLVOX_ISA=sse2|avx2|avx512.
+// Any thread may ask which set is in use: it does not change after the start.
 #pragma once
 
 #include <string>

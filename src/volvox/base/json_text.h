@@ -1,5 +1,6 @@
 // JSON as text. The only way to write it here: nlohmann's own dump() throws at a byte that is not UTF-8, and names,
 // file names and datagrams may hold any byte.
+// The text is a copy; the same JSON gives the same bytes. Any thread, for JSON that nobody changes meanwhile.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // Lines and words of text files, with line numbers for messages.
+// Only look at the text, which must outlive them. One thread each. Numbers are read alike in every locale.
 #pragma once
 
 #include <algorithm>

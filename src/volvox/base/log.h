@@ -1,5 +1,7 @@
 // The log sink. Libraries never print: they write to the Log that they are given. The owner of the Log (the
 // command, a test, a viewer) decides where the lines go.
+// Any thread may write, and lines are never mixed; the sink is called by one thread at a time. Lines of several threads
+// come in any order: what is hashed or recorded must not depend on it.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,6 @@
 // Factories by name. Every layer has its own registry; plugins and users add to them.
+// Filled by one thread before a run, and then only read, by any thread. Owns the factories. Names come in alphabetical
+// order.
 #pragma once
 
 #include <functional>

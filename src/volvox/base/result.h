@@ -1,5 +1,6 @@
 // Result<T>: a value, or an error that says what is wrong, where, and how to fix it.
 // All errors in external input (files, options, plugins, users' code) are reported in this way.
+// A Result owns its value or error; it is a plain value, without locks and without globals.
 #pragma once
 
 #include <optional>

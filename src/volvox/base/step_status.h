@@ -1,5 +1,7 @@
 // How a tick, or a part of one, went: one type for the engine, the world, the minds and the loop. Each layer fills in
 // what it knows; the loop (sim/simulation.cpp) adds phase and time.
+// A value that owns its texts, except `phase`, which points to a constant. The same run fails with the same status, at
+// any number of threads.
 #pragma once
 
 #include <string>

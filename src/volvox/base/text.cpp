@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "volvox/base/letters.h"
 #include "volvox/base/platform/file_sync.h"
 
 namespace volvox {
@@ -20,7 +21,7 @@ struct Character {
 
 // At the beginning of the text, which is not empty.
 Character first_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto byte = [&](std::size_t i) { return i < text.size() ? byte_value(text[i]) : 0u; };
   const unsigned first = byte(0);
   if (first < 0x80) return {1, first};
   if (first < 0xc2 || first > 0xf4) return {};
@@ -65,7 +66,7 @@ std::string xml_escaped(std::string_view text) {
       case '"': out += "&quot;"; break;
       case '\'': out += "&apos;"; break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') out += replacement;
+        if (byte_value(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') out += replacement;
         else out += c;
     }
   return out;
@@ -77,7 +78,7 @@ std::string printable(std::string_view text) {
     const auto [length, code] = first_character(text);
     const bool shown = length > 0 && !terminal_obeys(code);
     if (shown) out += text.substr(0, length);
-    else out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    else out += fmt::format("\\x{:02x}", byte_value(text[0]));
     text.remove_prefix(shown ? length : 1);
   }
   return out;

@@ -1,4 +1,5 @@
 // Text in files and on terminals.
+// Functions of texts are pure. Functions of files may be called from any thread, for different files.
 #pragma once
 
 #include <cstdint>

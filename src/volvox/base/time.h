@@ -1,5 +1,6 @@
 // Time is an integer number of nanoseconds, so that it neither drifts nor rounds. The tick length is a fraction
 // of a second, so that 1/60 s is exact: tick k starts at floor(k dt).
+// Plain values and pure functions, in simulated time; nothing here reads a clock.
 #pragma once
 
 #include <compare>

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "volvox/base/letters.h"
 #include "volvox/base/text.h"
 
 namespace volvox {
@@ -21,8 +22,8 @@ void describe_text(std::string& out, std::string_view value) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+    } else if (byte_value(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte_value(c));
     } else {
       out += c;
     }

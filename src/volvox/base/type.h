@@ -6,6 +6,8 @@
 // at namespace scope, after the struct. With that they can be hashed, saved, restored, shown as JSON and
 // disturbed by noise. Numbers, strings, vectors, arrays, optionals, maps, Vec3, Quat and Pose need no
 // declaration.
+// What is made of a declaration is constant and may be used by any thread. Fields are visited in the order in which
+// they are listed, so that hashes and bytes are the same everywhere.
 #pragma once
 
 #include <memory>

@@ -140,7 +140,7 @@ int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& li
       here.push_back(real(measured.trials) / measured.seconds);
       prepare.push_back(measured.prepare / measured.seconds);
       beside.push_back(measured.seconds * real(count) / measured.engine - 1);
-      const auto rate = rate_of_processes(files, static_cast<std::size_t>(count), folder);
+      const auto rate = rate_of_processes(files, narrow<std::size_t>(count), folder);
       if (!rate.ok()) return complain(rate.error()), run_failed;
       processes.push_back(*rate);
     }

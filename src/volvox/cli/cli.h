@@ -1,6 +1,7 @@
 // The volvox command. A user's program becomes one by adding to the library and calling
 // main: int main(int argc, char** argv) { auto library = volvox::cli::standard_library();
 //   library.minds.behaviors.add("mine", ...); return volvox::cli::main(argc, argv, library); }
+// main belongs to the first thread of the process; the library must outlive it.
 #pragma once
 
 #include "volvox/sim/experiment.h"

@@ -1,4 +1,5 @@
 // The subcommands: one function for each, which returns the exit status; and the helpers that they share.
+// Called once a process, from its first thread. Only these, and what is said in terminal.h, print.
 #pragma once
 
 #include <filesystem>

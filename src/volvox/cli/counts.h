@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/result.h"
 #include "volvox/cli/commands.h"
 
@@ -21,10 +22,10 @@ Result<std::vector<Count>> parse_counts(const std::string& option, const std::st
   for (const std::string& part : split_list(text)) {
     double value = 0;  // exact for whole numbers up to 2^53
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || end != part.data() + part.size() ||
-        !(value >= 1 && value <= static_cast<double>(most)) || value != std::floor(value))
+    if (error != std::errc{} || end != part.data() + part.size() || !(value >= 1 && value <= real(most)) ||
+        value != std::floor(value))
       return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most), help);
-    counts.push_back(static_cast<Count>(value));
+    counts.push_back(truncated<Count>(value));
   }
   if (counts.empty() && !text.empty()) return Error(fmt::format("{} '{}' names no number", option, text), help);
   return counts;

@@ -1,4 +1,5 @@
 // `volvox evolve` and `volvox bench evolve`: their arguments.
+// Plain values. Threads and jobs change no result.
 #pragma once
 
 #include <CLI/CLI.hpp>

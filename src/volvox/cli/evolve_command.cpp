@@ -320,7 +320,7 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
     }
   }
   now(false);
-  if (auto finished = files.finish(facts, static_cast<std::size_t>(arguments.gallery), library, log); !finished.ok())
+  if (auto finished = files.finish(facts, narrow<std::size_t>(arguments.gallery), library, log); !finished.ok())
     return complain(finished.error()), run_failed;
   if (arguments.json) fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, stopped), 2));
   else if (!arguments.quiet)

@@ -53,7 +53,7 @@ Result<void> parse_cloud_options(const ViewArguments& arguments, const sim::Run&
       return Error(fmt::format("there is no value '{}' to colour by", wanted),
                    values.empty() ? std::string("its program has no numbers: leave out --color-by")
                                   : fmt::format("choose one of: {}", fmt::join(values, ", ")));
-    studio.color_by = static_cast<std::size_t>(found - values.begin());
+    studio.color_by = narrow<std::size_t>(found - values.begin());
   }
   if (const std::string& text = arguments.cut; !text.empty()) {
     const std::size_t axis = std::string_view("xyz").find(text[0]);

@@ -1,4 +1,5 @@
 // Pictures and videos of a run.
+// SI units. Only reads the run, from its thread: a run has the same state hash with and without a film.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <cctype>
 #include <filesystem>
 
 #include "volvox/base/index.h"
+#include "volvox/base/letters.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
@@ -333,9 +333,7 @@ task.json says what is fit and which bodies and minds there are; world.sdf is wh
 how it went. docs/evolve.md of Volvox explains the rest.
 )";
 
-bool is_lower_case(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char upper_case(char c) { return is_lower_case(c) ? narrow<char>(c - 'a' + 'A') : c; }
+char upper_case(char c) { return is_small_letter(c) ? narrow<char>(c - 'a' + 'A') : c; }
 
 std::string fill(std::string text, const std::string& kind, const std::string& name, const std::string& target) {
   std::string type = name;
@@ -354,9 +352,9 @@ std::string fill(std::string text, const std::string& kind, const std::string& n
 }
 
 bool good_name(const std::string& name) {
-  if (name.empty() || !is_lower_case(name[0])) return false;
+  if (name.empty() || !is_small_letter(name[0])) return false;
   for (const char c : name)
-    if (!is_lower_case(c) && !is_digit(c) && c != '_') return false;
+    if (!is_small_letter(c) && !is_digit(c) && c != '_') return false;
   return name.back() != '_';
 }
 

@@ -1,4 +1,5 @@
 // Checks of the numbers that options accept.
+// Pure.
 #pragma once
 
 #include <fmt/format.h>

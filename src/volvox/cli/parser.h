@@ -1,4 +1,5 @@
 // The parser of the command line: what it knows, for its help, its man page, its errors and the completions.
+// For one thread, before any command runs. The texts are the same on every machine.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
 // `volvox reproduce`: what the papers claim, run with several seeds and judged. Internal to cli/.
+// For one thread; the runs themselves may be several at once. The same seeds give the same judgements.
 #pragma once
 
 #include <filesystem>

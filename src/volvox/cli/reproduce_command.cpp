@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/letters.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/reproduce.h"
@@ -29,8 +29,7 @@ constexpr int quick_seeds = 3, full_seeds = 20;
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (is_letter_or_digit(c)) out += small_letter(c);
   return out;
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <ctime>
 #include <map>
@@ -9,6 +8,7 @@
 
 #include "volvox/base/csv.h"
 #include "volvox/base/index.h"
+#include "volvox/base/letters.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/reproduce.h"
 #include "volvox/cli/version.h"
@@ -68,7 +68,7 @@ std::string strip(const ReproducedClaim& row) {
 
 std::string anchor(const report::Claim& claim) {
   std::string out = "c" + claim.paper + "-";
-  for (const char c : claim.place) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+  for (const char c : claim.place) out += is_letter_or_digit(c) ? c : '-';
   return out;
 }
 

@@ -1,4 +1,5 @@
 // What the files of `volvox scan` share. Internal to cli/.
+// For the first thread.
 #pragma once
 
 #include <string>

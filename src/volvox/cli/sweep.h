@@ -1,4 +1,6 @@
 // The plan and the results of `volvox sweep`: runs over values and seeds, and their statistics.
+// Values that own their texts. Runs are planned in a fixed order, and the results do not depend on how many run at
+// once.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/letters.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/sweep.h"
@@ -75,9 +76,7 @@ Result<void> apply(RunArguments& run, const std::string& key, const std::string&
 std::string file_name_of(const std::string& text) {
   std::string name;
   for (const char c : text.substr(0, 40))
-    name += std::isalnum(static_cast<unsigned char>(c)) || std::string_view("._-+").find(c) != std::string_view::npos
-                ? c
-                : '-';
+    name += is_letter_or_digit(c) || std::string_view("._-+").find(c) != std::string_view::npos ? c : '-';
   return name;
 }
 

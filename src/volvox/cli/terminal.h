@@ -1,4 +1,5 @@
 // Output for a terminal: colour, and a progress bar on standard error; without a terminal, a few plain lines.
+// For one thread at a time; a Log calls print_log under its own lock.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // The percepts of a module's network interfaces.
+// Plain values, which the module's percepts own. Deterministic, as the network is.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Finds the modules near a position. A spatial hash of all modules is built once a tick and shared by all sensors.
 // Positions in m, world frame.
+// update belongs to the thread of the loop. The same world gives the same order.
 #pragma once
 
 #include <cstdint>

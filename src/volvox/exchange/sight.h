@@ -1,6 +1,8 @@
 // Ray casting in the world for sensors, cameras and radios: one ray caster over all links, independent of the physics
 // engine. It is built at the first update; later updates move only the links that have moved. Rays are in the world
 // frame, in m.
+// The world may change after update: its poses were copied. update belongs to the thread of the loop. Hits have the
+// same bits at any number of threads and on every machine.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Cells from files: a list, an image, or a closed triangle mesh that is filled. Files may hold anything: the result is
 // cells, each once, or an error with file, line and fix.
+// Keeps nothing between calls: any thread. The same bytes give the same cells in the same order.
 #pragma once
 
 #include <filesystem>

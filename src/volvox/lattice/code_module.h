@@ -24,6 +24,7 @@
 // messages for it, it is not called at all, and end_tick neither. One with new_tick and `bool rests() const` does so
 // whenever a tick begins and rests() is true. Catoms are processed in parallel: code modules must not share data that
 // changes.
+// The world owns the states, and a module must draw from Catom::random(): then the same seed gives the same run.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // Regular lattices: where cells are, and which cells touch. A cell is three whole numbers; every triple is a cell (in
 // the plane: z = 0). In hexagonal, bcc and fcc lattices every other row or layer is shifted by half a cell, so that a
 // box of cells is a box in space.
+// Positions in m; cell (0, 0, 0) is at the origin. A Lattice never changes: any thread may read it.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // Typed messages as bytes. A type declared by VOLVOX_TYPE whose fields have fixed sizes is packed without gaps; one
 // with texts or lists may grow up to T::largest bytes (`static constexpr std::size_t largest`; without it, 1024).
+// Pure functions of values and bytes, in the byte order of the machine: any thread.
 #pragma once
 
 #include <cstring>

@@ -9,6 +9,7 @@
 // whose neighbours would not hang together without it, and without those that move. Where the cells around it do not
 // tell (MotionTable::ring), a way around is searched for over 10,000 catoms. So a large ring may be kept closed that
 // could be opened, but nothing is ever cut off, also not for a while, because everybody is held by one that stays.
+// Lengths in cells. The world calls it between two ticks, from one thread; inside it uses the threads of the pool.
 #pragma once
 
 #include <cstdint>

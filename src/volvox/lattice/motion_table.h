@@ -11,6 +11,7 @@
 // What must be free is what the catom sweeps, found from its shape: round catoms stay a pitch away from the centres of
 // all others, cubes sweep with their edges. Directions and parts of turns are those of the lattice: the catom itself
 // does not turn with its ports, which are directions, too.
+// Places in cells, times in those of the shortest motion. Any thread may read a table.
 #pragma once
 
 #include <array>

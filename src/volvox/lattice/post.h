@@ -1,5 +1,7 @@
 // Messages on their way: sent in one tick, read in the next. Every receiver has a list of them; contents lie one after
 // another in pages, so that a message costs 12 bytes and its content, and a catom without messages 8 bytes.
+// Owns the contents for one tick. Several threads send at once, each with a Writer of its own. The order in which they
+// do decides the order of a list, so its reader sorts by keys before anybody sees it (Catom).
 #pragma once
 
 #include <cstddef>

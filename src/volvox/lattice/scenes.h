@@ -1,4 +1,6 @@
 // Scenes by which lattice worlds are measured (`volvox bench lattice`) and tested. Each checks its own result.
+// SI units. run_scene has a world and threads of its own. The hash is the same at any number of threads; times and
+// memory are measured.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Messages that wait for capacity: a queue for each port of the catoms that have any, and nothing for the others.
+// Sizes in bytes. Owns copies of the contents. What is sent when depends on the queue alone: deterministic.
 #pragma once
 
 #include <array>

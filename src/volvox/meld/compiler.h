@@ -1,4 +1,5 @@
 // Internal: the steps from a Source to a Program.
+// One thread compiles one program; nothing is shared. The same source gives the same program, with the same key.
 #pragma once
 
 #include <map>
@@ -44,7 +45,7 @@ void compile_rule(Compilation& c, std::uint16_t rule);
 
 // Variables of an expression, and of all arguments of a fact but the first.
 void add_variables(const Expression& e, std::set<std::string>& into);
-bool is_linear(Compilation& c, const Term& term);
+bool is_linear(const Compilation& c, const Term& term);  // of a fact whose predicate is declared
 Expression variable_named(const std::string& name, const Place& place);
 
 }  // namespace volvox::meld

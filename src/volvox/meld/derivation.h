@@ -19,7 +19,7 @@ inline constexpr std::uint8_t from_itself = 255;
 
 constexpr Support support_of(std::uint32_t depth, std::uint8_t source) { return depth << 8 | source; }
 constexpr std::uint32_t depth_of(Support s) { return s >> 8; }
-constexpr std::uint8_t source_of(Support s) { return static_cast<std::uint8_t>(s); }
+constexpr std::uint8_t source_of(Support s) { return s & 0xff; }
 
 // The second word of a derived fact: derivations with this support, and whether rules see this record. Of several
 // records of a fact one is seen, the least deep.

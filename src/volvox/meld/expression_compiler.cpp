@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "volvox/base/index.h"
+#include "volvox/meld/registers.h"
 #include "volvox/meld/rule_compiler.h"
 
 namespace volvox::meld {
@@ -35,11 +36,6 @@ const std::vector<KnownFunction>& known_functions() {
   };
   return all;
 }
-
-Register from_integer(std::int64_t value) {
-  return static_cast<Register>(static_cast<std::int64_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(value))));
-}
-std::int64_t to_integer(Register value) { return static_cast<std::int64_t>(value); }
 
 }  // namespace
 
@@ -88,15 +84,15 @@ std::optional<std::pair<Register, Type>> ExpressionCompiler::fold(const Expressi
   switch (e.kind) {
     case Kind::integer:
       if (expected == Type::real) return std::pair(std::bit_cast<Register>(real(e.integer)), Type::real);
-      return std::pair(from_integer(e.integer), Type::integer);
+      return std::pair(whole(e.integer), Type::integer);
     case Kind::real: return std::pair(std::bit_cast<Register>(e.real), Type::real);
-    case Kind::boolean: return std::pair(static_cast<Register>(e.integer), Type::boolean);
-    case Kind::node: return std::pair(static_cast<Register>(e.integer), Type::node);
+    case Kind::boolean: return std::pair<Register, Type>(e.integer, Type::boolean);
+    case Kind::node: return std::pair<Register, Type>(e.integer, Type::node);
     case Kind::text: {
       auto& texts = c_.program.texts;
       auto it = std::find(texts.begin(), texts.end(), e.name);
       if (it == texts.end()) it = texts.insert(texts.end(), e.name);
-      return std::pair(static_cast<Register>(it - texts.begin()), Type::text);
+      return std::pair(narrow<Register>(it - texts.begin()), Type::text);
     }
     case Kind::name: {
       const auto it = c_.constants.find(lower(e.name));
@@ -126,9 +122,9 @@ std::optional<std::pair<Register, Type>> ExpressionCompiler::fold(const Expressi
   if (e.parts.size() != 2 || e.op > Operator::multiply) return std::nullopt;
   const auto a = folded(e.parts[0], Type::unknown), b = folded(e.parts[1], Type::unknown);
   if (!a || !b || a->second != Type::integer || b->second != Type::integer) return std::nullopt;
-  const std::int64_t x = to_integer(a->first), y = to_integer(b->first);
+  const std::int64_t x = number(a->first), y = number(b->first);
   const std::int64_t result = e.op == Operator::add ? x + y : e.op == Operator::subtract ? x - y : x * y;
-  return std::pair(from_integer(result), Type::integer);
+  return std::pair(whole(result), Type::integer);
 }
 
 Value ExpressionCompiler::value(const Expression& e, Type expected) {

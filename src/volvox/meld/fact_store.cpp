@@ -19,6 +19,7 @@ FactStore::FactStore(const Program& program) : predicates_(program.predicates.si
 }
 
 std::uint32_t FactStore::take(int size) {
+  VOLVOX_ASSERT(size < classes);
   Pool& pool = pools_[size];
   const std::lock_guard lock(pool.mutex);
   if (!pool.free.empty()) {
@@ -39,6 +40,7 @@ void FactStore::release(CatomFacts& catom) {
   if (catom.block != no_block) {
     Pool& pool = pools_[catom.size];
     const std::lock_guard lock(pool.mutex);
+    VOLVOX_ASSERT(catom.block < pool.used && pool.free.size() < pool.used);
     pool.free.push_back(catom.block);
   }
   catom = {};
@@ -86,20 +88,22 @@ Word* Facts::insert(std::uint16_t predicate) {
   std::uint16_t* starts = this->starts();
   Word* facts = block_ + store_->directory_;
   const std::uint32_t end = starts[predicate + 1], last = starts[store_->predicates_];
+  VOLVOX_ASSERT(end <= last && store_->directory_ + last + stride <= FactStore::capacity(catom_->size));
   std::memmove(facts + end + stride, facts + end, (last - end) * sizeof(Word));
   for (std::size_t p = predicate + 1; p <= store_->predicates_; ++p)
-    starts[p] = static_cast<std::uint16_t>(starts[p] + stride);
+    starts[p] = narrow<std::uint16_t>(starts[p] + stride);
   return facts + end;
 }
 
 void Facts::erase(std::uint16_t predicate, std::uint32_t i) {
+  VOLVOX_ASSERT(i < count(predicate));
   const std::uint32_t stride = store_->strides_[predicate];
   std::uint16_t* starts = this->starts();
   Word* facts = block_ + store_->directory_;
   const std::uint32_t begin = starts[predicate] + i * stride, last = starts[store_->predicates_];
   std::memmove(facts + begin, facts + begin + stride, (last - begin - stride) * sizeof(Word));
   for (std::size_t p = predicate + 1; p <= store_->predicates_; ++p)
-    starts[p] = static_cast<std::uint16_t>(starts[p] - stride);
+    starts[p] = narrow<std::uint16_t>(starts[p] - stride);
 }
 
 bool Facts::restore(const std::vector<Word>& words) {

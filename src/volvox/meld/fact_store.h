@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "volvox/base/check.h"
 #include "volvox/meld/program.h"
 
 namespace volvox::meld {
@@ -55,7 +56,8 @@ class FactStore {
     std::mutex mutex;
   };
   Word* block(const CatomFacts& catom) const {
-    const std::uint32_t per_page = static_cast<std::uint32_t>(words_a_page / capacity(catom.size));
+    VOLVOX_ASSERT(catom.block != no_block && catom.size < classes);
+    const std::uint32_t per_page = narrow<std::uint32_t>(words_a_page / capacity(catom.size));
     return pools_[catom.size].pages[catom.block / per_page].get() +
            std::size_t{catom.block % per_page} * capacity(catom.size);
   }
@@ -75,15 +77,21 @@ class Facts {
   }
 
   std::uint32_t count(std::uint16_t predicate) const {
+    VOLVOX_ASSERT(predicate < store_->predicates_);
     if (block_ == nullptr) return 0;
     const std::uint16_t* starts = this->starts();
-    return static_cast<std::uint32_t>(starts[predicate + 1] - starts[predicate]) / store_->strides_[predicate];
+    const std::uint32_t words = starts[predicate + 1] - starts[predicate];
+    return words / store_->strides_[predicate];
   }
   bool any(std::uint16_t predicate) const {
     return block_ != nullptr && starts()[predicate + 1] != starts()[predicate];
   }
   Word* all(std::uint16_t predicate) const { return block_ + store_->directory_ + starts()[predicate]; }
-  Word* at(std::uint16_t predicate, std::uint32_t i) const { return all(predicate) + i * store_->strides_[predicate]; }
+  // One behind the last is where a loop over them ends.
+  Word* at(std::uint16_t predicate, std::uint32_t i) const {
+    VOLVOX_ASSERT(i <= count(predicate));
+    return all(predicate) + i * store_->strides_[predicate];
+  }
   // A new one, behind the others of its predicate; null: there is no room.
   Word* insert(std::uint16_t predicate);
   void erase(std::uint16_t predicate, std::uint32_t i);

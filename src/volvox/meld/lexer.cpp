@@ -7,15 +7,15 @@
 #include <charconv>
 #include <optional>
 
+#include "volvox/base/index.h"
+#include "volvox/base/letters.h"
+
 namespace volvox::meld {
 namespace {
 
 constexpr std::size_t largest_program = 64'000'000;  // bytes
 
-bool is_small(char c) { return c >= 'a' && c <= 'z'; }
-bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_small(c) || is_capital(c) || is_digit(c) || c == '_'; }
+bool is_word(char c) { return is_letter_or_digit(c) || c == '_'; }
 
 class Lexer {
  public:
@@ -42,7 +42,7 @@ class Lexer {
 
  private:
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  std::uint32_t column() const { return static_cast<std::uint32_t>(at_ - line_begin_ + 1); }
+  std::uint32_t column() const { return narrow<std::uint32_t>(at_ - line_begin_ + 1); }
   Place place() const { return {file_, begin_line_, begin_column_}; }
   void fail(const std::string& what, const std::string& fix) { failed_ = source_.error(place(), what, fix); }
   void advance(std::size_t n = 1) {
@@ -77,7 +77,7 @@ class Lexer {
     if (c == '"') return text();
     if (c == '#') return file();
     if (is_digit(c) || (c == '-' && is_digit(peek(1)) && !after_value())) return number();
-    if (is_small(c) || c == '\'') return small_name();
+    if (is_small_letter(c) || c == '\'') return small_name();
     if (is_capital(c) || c == '_') {
       while (is_word(peek())) advance();
       add(Token::Kind::variable);
@@ -159,7 +159,7 @@ class Lexer {
     if (singles.find(c) == std::string_view::npos || c == '\0') {
       const bool plain = c > ' ' && c < 127;
       return fail(plain ? fmt::format("'{}' means nothing here", c)
-                        : fmt::format("a byte with the value {} means nothing here", static_cast<unsigned char>(c)),
+                        : fmt::format("a byte with the value {} means nothing here", byte_value(c)),
                   "remove it");
     }
     advance();
@@ -179,8 +179,7 @@ class Lexer {
 
 std::string lower(std::string_view name) {
   std::string out(name);
-  for (char& c : out)
-    if (is_capital(c)) c = static_cast<char>(c - 'A' + 'a');
+  for (char& c : out) c = small_letter(c);
   return out;
 }
 
@@ -198,7 +197,7 @@ std::string_view name(Type type) {
 
 Error Source::error(const Place& place, const std::string& what, const std::string& fix) const {
   const std::string file = place.file < files.size() ? files[place.file] : "";
-  return Diagnostic{file, static_cast<int>(place.line), fmt::format("column {}: {}", place.column, what), fix};
+  return Diagnostic{file, narrow<int>(place.line), fmt::format("column {}: {}", place.column, what), fix};
 }
 
 Result<std::vector<Token>> tokens_of(const std::string& text, std::uint32_t file, const Source& source) {

@@ -1,4 +1,5 @@
 // Words and signs of a program.
+// Pure: the tokens are copies. Any thread.
 #pragma once
 
 #include "volvox/meld/syntax.h"

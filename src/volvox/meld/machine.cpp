@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "volvox/meld/meld_modules.h"
+#include "volvox/meld/registers.h"
 
 namespace volvox::meld {
 namespace {
@@ -60,6 +61,7 @@ void Machine::never_stops() const {
 void Machine::end() {
   do run_derivations();
   while (use_linear_facts());
+  VOLVOX_ASSERT(agenda_.empty() && used_.empty() && unsettled_.empty() && !any_marked_);  // nothing more follows
   flush();
   if (seen_change_ != 0) modules_->seen_.fetch_add(seen_change_, std::memory_order_relaxed);
   facts_.reset();  // another catom may be processed next, or this one in another tick
@@ -78,7 +80,7 @@ void Machine::run_derivations() {
     while (agenda_at_ < agenda_.size()) {
       process_next();
       if (agenda_at_ < most_done) continue;
-      agenda_.erase(agenda_.begin(), agenda_.begin() + static_cast<std::ptrdiff_t>(agenda_at_));
+      agenda_.erase(agenda_.begin(), agenda_.begin() + agenda_at_);
       agenda_at_ = 0;
     }
     agenda_.clear();
@@ -89,8 +91,9 @@ void Machine::run_derivations() {
 void Machine::process_next() {
   const Word head = agenda_[agenda_at_];
   const Support support = agenda_[agenda_at_ + 1];
-  const auto predicate = static_cast<std::uint16_t>(head);
+  const std::uint16_t predicate = head & 0xffff;
   const Predicate& p = program_->predicates[predicate];
+  VOLVOX_ASSERT(p.words <= std::size(fact_) && agenda_at_ + 2 + p.words <= agenda_.size());
   std::copy_n(agenda_.data() + agenda_at_ + 2, p.words, fact_);
   agenda_at_ += std::size_t{2} + p.words;
   count_step();
@@ -115,6 +118,7 @@ void Machine::add_linear(std::uint16_t predicate, const Word* fact) {
 
 void Machine::derive(std::uint16_t predicate, Support support, const Word* fact) {
   const Predicate& p = program_->predicates[predicate];
+  VOLVOX_ASSERT(p.header == 2);  // it has a support and a count
   const std::uint32_t count = facts_->count(predicate);
   steps_ += count;
   std::uint32_t seen_one = count;
@@ -150,7 +154,9 @@ bool Machine::may_be_seen(const Word* record) const {
 }
 
 void Machine::see(std::uint16_t predicate, std::uint32_t record, bool is_seen) {
+  VOLVOX_ASSERT(record < facts_->count(predicate));
   Word* words = facts_->at(predicate, record);
+  VOLVOX_ASSERT(((words[1] & seen) != 0) != is_seen);  // or seen_change_ would be wrong
   words[1] = is_seen ? words[1] | seen : words[1] & ~seen;
   if (program_->predicates[predicate].recursive) seen_change_ += is_seen ? 1 : -1;
 }
@@ -205,6 +211,7 @@ void Machine::mark_rules(const Predicate& p) {
 // What follows from a fact that is there, and from that it is not any more: it is still there then.
 void Machine::fire(bool plus, std::uint16_t predicate, std::uint32_t record, Which which) {
   const Predicate& p = program_->predicates[predicate];
+  VOLVOX_ASSERT(record < facts_->count(predicate));
   if (plus && which == Which::all) mark_rules(p);
   for (const std::uint32_t number : p.plans) {
     const Plan& plan = program_->plans[number];
@@ -212,7 +219,7 @@ void Machine::fire(bool plus, std::uint16_t predicate, std::uint32_t record, Whi
     registers_[0] = id_;
     rule_ = plan.rule;
     count_step();
-    if (!matches(program_->patterns[plan.trigger], facts_->at(predicate, record) + p.header)) continue;
+    if (!match_and_bind(program_->patterns[plan.trigger], facts_->at(predicate, record) + p.header)) continue;
     plus_ = plus;
     which_ = which;
     for_good_ = false;
@@ -227,7 +234,7 @@ bool Machine::use_linear_facts() {
   if (!any_marked_) return false;
   for (std::size_t word = 0; word < marked_.size(); ++word) {
     while (marked_[word] != 0) {
-      rule_ = static_cast<std::uint16_t>(64 * word + static_cast<std::size_t>(std::countr_zero(marked_[word])));
+      rule_ = narrow<std::uint16_t>(64 * word + std::countr_zero(marked_[word]));
       registers_[0] = id_;
       plus_ = true;
       for_good_ = true;
@@ -278,7 +285,7 @@ bool Machine::better(const Predicate& p, const Word* a, const Word* b) const {
     std::memcpy(&v, y, sizeof v);
     if (u != v) return p.aggregate == Aggregate::min ? u < v : u > v;
   } else {
-    const auto u = static_cast<std::int32_t>(*x), v = static_cast<std::int32_t>(*y);
+    const std::int32_t u = signed_word(*x), v = signed_word(*y);
     if (u != v) return p.aggregate == Aggregate::min ? u < v : u > v;
   }
   return depth_of(a[0]) < depth_of(b[0]);

@@ -72,7 +72,8 @@ class Machine {
   bool execute(std::uint32_t pc, RuleKind kind);
   bool go_back(std::uint32_t& pc);
   bool next_match(Choice& choice);
-  bool matches(const Pattern& pattern, const Word* fact);
+  // Writes the variables of the pattern into registers as far as it matches; false: it does not.
+  bool match_and_bind(const Pattern& pattern, const Word* fact);
   bool is_used(const Choice& choice, std::uint16_t predicate, std::uint32_t record) const;
   void commit();
   bool next_of_loop(std::uint32_t& pc);

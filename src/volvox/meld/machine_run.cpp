@@ -1,24 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "volvox/base/hash.h"
 #include "volvox/meld/machine.h"
 #include "volvox/meld/meld_modules.h"
+#include "volvox/meld/registers.h"
 
 namespace volvox::meld {
 namespace {
-
-// Whole numbers have 32 bits, and wrap around.
-Register whole(std::int64_t value) {
-  return static_cast<Register>(std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(value))});
-}
-std::int64_t number(Register r) { return static_cast<std::int64_t>(r); }
-double real_of(Register r) { return std::bit_cast<double>(r); }
-Register of_real(double value) { return std::bit_cast<Register>(value); }
 
 Register read_field(const Word* fact, Type type, std::uint8_t word) {
   if (type == Type::real) {
@@ -26,7 +18,7 @@ Register read_field(const Word* fact, Type type, std::uint8_t word) {
     std::memcpy(&r, fact + word, sizeof r);
     return r;
   }
-  if (type == Type::integer) return whole(static_cast<std::int32_t>(fact[word]));
+  if (type == Type::integer) return whole(signed_word(fact[word]));
   return fact[word];
 }
 
@@ -34,7 +26,7 @@ bool same(Type type, Register a, Register b) { return type == Type::real ? real_
 
 }  // namespace
 
-bool Machine::matches(const Pattern& pattern, const Word* fact) {
+bool Machine::match_and_bind(const Pattern& pattern, const Word* fact) {
   for (const Pattern::Part& part : pattern.parts) {
     const Register value = read_field(fact, part.type, part.word);
     switch (part.test) {
@@ -69,7 +61,7 @@ bool Machine::next_match(Choice& choice) {
     count_step();
     if (p.header > 0 && (record[1] & seen) == 0) continue;
     if (pattern.not_the_trigger && i == trigger_ && pattern.predicate == trigger_predicate_) continue;
-    if (!matches(pattern, record + p.header)) continue;
+    if (!match_and_bind(pattern, record + p.header)) continue;
     if (pattern.linear && is_used(choice, pattern.predicate, i)) continue;
     choice.next = i + 1;
     return true;
@@ -126,6 +118,7 @@ bool Machine::execute(std::uint32_t pc, RuleKind kind) {
   Register* r = registers_;
   for (;;) {
     count_step();
+    VOLVOX_ASSERT(pc < program_->code.size());
     const Instruction& in = code[pc++];
     switch (in.op) {
       case Op::match:
@@ -214,22 +207,22 @@ void Machine::call(const Instruction& in) {
   const Register x = registers_[in.b];
   switch (static_cast<FunctionId>(in.index)) {
     case FunctionId::node_to_int: out = whole(number(x)); return;
-    case FunctionId::to_real: out = of_real(static_cast<double>(number(x))); return;
+    case FunctionId::to_real: out = of_real(real(number(x))); return;
     case FunctionId::to_int: {
       const double v = std::trunc(real_of(x));
-      out = whole(v >= -2147483648.0 && v <= 2147483647.0 ? static_cast<std::int64_t>(v) : 0);
+      out = whole(v >= -2147483648.0 && v <= 2147483647.0 ? truncated<std::int64_t>(v) : 0);
       return;
     }
     case FunctionId::absolute: out = whole(std::abs(number(x))); return;
     case FunctionId::absolute_real: out = of_real(std::fabs(real_of(x))); return;
     case FunctionId::power: {
-      std::uint32_t result = 1, base = static_cast<std::uint32_t>(x);
+      std::uint32_t result = 1, base = low_word(x);
       for (std::int64_t n = number(registers_[in.b + 1]); n > 0; n /= 2, base *= base)
         if (n % 2 == 1) result *= base;
       out = whole(result);
       return;
     }
-    case FunctionId::random: out = number(x) <= 0 ? 0 : whole(static_cast<std::int64_t>(random_bits() % x)); return;
+    case FunctionId::random: out = number(x) <= 0 ? 0 : whole(narrow<std::int64_t>(random_bits() % x)); return;
     case FunctionId::square_root: out = of_real(std::sqrt(std::max(0.0, real_of(x)))); return;
   }
 }
@@ -250,7 +243,7 @@ void Machine::emit(const Instruction& in) {
   for (std::size_t i = 0; i < p.fields.size(); ++i) {
     const Register value = registers_[in.b + i];
     if (p.fields[i].type == Type::real) std::memcpy(fact + p.fields[i].word, &value, sizeof value);
-    else fact[p.fields[i].word] = static_cast<Word>(value);
+    else fact[p.fields[i].word] = low_word(value);
   }
   Change change{p.keeps, plus_, false, support_of(0, for_good_ ? for_good : from_itself)};
   if (!for_good_ && program_->predicates[p.keeps].recursive) {
@@ -259,7 +252,7 @@ void Machine::emit(const Instruction& in) {
     return;  // only depths have changed, and this head has none
   }
   if (!plus_ && (p.action || p.linear)) return;  // what was done stays done
-  const auto node = static_cast<std::uint32_t>(registers_[in.a]);
+  const std::uint32_t node = low_word(registers_[in.a]);
   if (in.c != 0) delay(node, change, fact, program_->delays_ms[in.c]);
   else deliver(node, change, fact);
 }

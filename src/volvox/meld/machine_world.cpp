@@ -9,6 +9,7 @@
 #include "volvox/base/index.h"
 #include "volvox/meld/machine.h"
 #include "volvox/meld/meld_modules.h"
+#include "volvox/meld/registers.h"
 
 namespace volvox::meld {
 namespace {
@@ -22,9 +23,7 @@ constexpr Word far_flag = 1u << 31;                            // of an address 
 constexpr std::array<std::uint32_t, 8> palette = {0xff0000, 0xff8000, 0xffff00, 0x00c000,
                                                   0x00ffff, 0x0000ff, 0xffffff, 0x8000ff};
 
-std::uint32_t channel(Word value) {
-  return static_cast<std::uint32_t>(std::clamp(static_cast<std::int32_t>(value), 0, 255));
-}
+std::uint32_t channel(Word value) { return narrow<std::uint32_t>(std::clamp(signed_word(value), 0, 255)); }
 
 }  // namespace
 
@@ -129,15 +128,14 @@ void Machine::tell(Role role) {
 void Machine::delay(std::uint32_t node, const Change& change, const Word* fact, std::int64_t ms) {
   const std::uint16_t later = program_->predicates[program_->predicates[change.predicate].result].later;
   const std::int64_t wait = std::max<std::int64_t>(1, modules_->options_.tick.ticks_in({ms * 1'000'000}));
-  const std::int64_t due =
-      static_cast<std::int64_t>(static_cast<std::uint64_t>(tick_) + static_cast<std::uint64_t>(wait));
+  const std::uint64_t now = tick_, due = now + wait;  // unsigned: what is too far away wraps around
   Word* record = insert(later);
-  record[0] = low_word(static_cast<std::uint64_t>(due));
-  record[1] = high_word(static_cast<std::uint64_t>(due));
+  record[0] = low_word(due);
+  record[1] = high_word(due);
   record[2] = node;
   record[3] = change.support << 1 | (change.plus ? 1 : 0);
   std::copy_n(fact, program_->predicates[change.predicate].words, record + 4);
-  modules_->wake_at(due, id_);
+  modules_->wake_at(tick_in(record), id_);
 }
 
 void Machine::take_due() {
@@ -146,8 +144,7 @@ void Machine::take_due() {
     for (std::uint32_t i = 0; i < facts_->count(later);) {
       Word record[132];
       std::copy_n(facts_->at(later, i), program_->predicates[later].words, record);
-      const auto due = static_cast<std::int64_t>(std::uint64_t{record[1]} << 32 | record[0]);
-      if (due > tick_) {
+      if (tick_in(record) > tick_) {
         ++i;
         continue;
       }
@@ -206,16 +203,14 @@ void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
   outbox_[begin + 2] ^= minus_flag;
   std::size_t match = begin;
   for (std::size_t at = 0; at < begin; at += outbox_[at + 1] + 2)
-    if (outbox_[at + 1] + 2 == size && std::equal(outbox_.begin() + static_cast<std::ptrdiff_t>(at),
-                                                  outbox_.begin() + static_cast<std::ptrdiff_t>(at + size),
-                                                  outbox_.begin() + static_cast<std::ptrdiff_t>(begin)))
+    if (outbox_[at + 1] + 2 == size &&
+        std::equal(outbox_.begin() + at, outbox_.begin() + at + size, outbox_.begin() + begin))
       match = at;
   steps_ += begin / 8;  // about as many messages were looked at
   outbox_[begin + 2] ^= minus_flag;
   if (match == begin) return;
   outbox_.resize(begin);
-  outbox_.erase(outbox_.begin() + static_cast<std::ptrdiff_t>(match),
-                outbox_.begin() + static_cast<std::ptrdiff_t>(match + size));
+  outbox_.erase(outbox_.begin() + match, outbox_.begin() + match + size);
 }
 
 void Machine::flush() {
@@ -231,7 +226,7 @@ bool Machine::receive(int port, std::span<const std::byte> content) {
   Word words[132];
   if (content.size() < 4 || content.size() > sizeof words || content.size() % 4 != 0) return false;
   std::memcpy(words, content.data(), content.size());
-  const auto predicate = static_cast<std::uint16_t>(words[0]);
+  const std::uint16_t predicate = words[0] & 0xffff;
   if (predicate >= program_->predicates.size()) return false;
   const Predicate& p = program_->predicates[predicate];
   const std::size_t size = std::size_t{1} + (p.recursive ? 1 : 0) + p.words;

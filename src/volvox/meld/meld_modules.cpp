@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "volvox/meld/machine.h"
+#include "volvox/meld/registers.h"
 
 namespace volvox::meld {
 
@@ -64,7 +65,7 @@ double MeldModules::value(std::uint32_t catom, std::size_t value) const {
     const Word* word = record + header + shown.field.word;
     double number = 0;
     if (shown.field.type == Type::real) std::memcpy(&number, word, sizeof number);
-    else if (shown.field.type == Type::integer) number = static_cast<std::int32_t>(*word);
+    else if (shown.field.type == Type::integer) number = signed_word(*word);
     else number = *word;
     return number;
   }
@@ -226,7 +227,7 @@ std::vector<std::string> MeldModules::facts(std::uint32_t catom, bool sensed) co
           case Type::node: text += fmt::format("@{}", word); break;
           case Type::boolean: text += word != 0 ? "true" : "false"; break;
           case Type::text: text += word < program_->texts.size() ? program_->texts[word] : "?"; break;
-          default: text += fmt::format("{}", static_cast<std::int32_t>(word));
+          default: text += fmt::format("{}", signed_word(word));
         }
       }
       out.push_back(fmt::format("{}({})", p.name, text));
@@ -315,7 +316,7 @@ void MeldModules::rebuild_calendar() {
     for (const std::uint16_t later : later_)
       for (std::uint32_t k = 0; k < facts.count(later); ++k) {
         const Word* record = facts.at(later, k);
-        calendar_[static_cast<std::int64_t>(std::uint64_t{record[1]} << 32 | record[0])].push_back(i);
+        calendar_[tick_in(record)].push_back(i);
       }
   }
 }

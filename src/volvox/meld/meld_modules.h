@@ -1,4 +1,7 @@
 // A program as the code module of all catoms of a world (lattice/code_module.h): the state of a catom is its facts.
+// Owns the facts and shares the program, which never changes. Its own functions belong to the thread of the world;
+// those that it gives to the world are called by several threads, each for another catom. The same seed gives the same
+// facts, at any number of threads.
 #pragma once
 
 #include <array>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/meld/lexer.h"
 
 namespace volvox::meld {
@@ -33,7 +34,7 @@ class Parser {
       fail(*from, fmt::format("the file {} cannot be included: {}", name, text.error().diagnostics().front().what),
            "give the path from the folder of this file, as in: include #folder/file.meld");
     }
-    const auto number = static_cast<std::uint32_t>(source_.files.size());
+    const auto number = narrow<std::uint32_t>(source_.files.size());
     source_.files.push_back(name);
     auto tokens = tokens_of(*text, number, source_);
     if (!tokens.ok()) throw Failed{tokens.error()};

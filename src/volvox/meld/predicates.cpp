@@ -195,14 +195,14 @@ void declare_predicates(Compilation& c) {
 }
 
 std::uint16_t Program::with(Role role) const {
-  for (std::size_t i = 0; i < predicates.size(); ++i)
-    if (predicates[i].role == role) return static_cast<std::uint16_t>(i);
+  for (const std::uint16_t i : indices<std::uint16_t>(predicates))
+    if (predicates[i].role == role) return i;
   return no_predicate;
 }
 
 std::uint16_t Program::named(const std::string& wanted) const {
-  for (std::size_t i = 0; i < predicates.size(); ++i)
-    if (lower(predicates[i].name) == lower(wanted)) return static_cast<std::uint16_t>(i);
+  for (const std::uint16_t i : indices<std::uint16_t>(predicates))
+    if (lower(predicates[i].name) == lower(wanted)) return i;
   return no_predicate;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "volvox/base/index.h"
 #include "volvox/meld/syntax.h"
 
 namespace volvox::meld {
@@ -50,7 +51,7 @@ struct Predicate {
   std::vector<std::uint32_t> plans;     // what a new or vanished fact leads to
   std::vector<std::uint16_t> rules;     // with linear facts, which a new fact may enable
 
-  std::uint16_t stride() const { return static_cast<std::uint16_t>(header + words); }
+  std::uint16_t stride() const { return narrow<std::uint16_t>(header + words); }
 };
 
 enum class Op : std::uint8_t {

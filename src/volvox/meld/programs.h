@@ -1,4 +1,5 @@
 // Programs of our own, which are part of the command: gradient, leader, tree and line.
+// Constant: any thread may read them.
 #pragma once
 
 #include <string>

@@ -12,8 +12,9 @@ void add_variables(const Expression& e, std::set<std::string>& into) {
   for (const Expression& part : e.parts) add_variables(part, into);
 }
 
-bool is_linear(Compilation& c, const Term& term) {
-  return term.kind == Term::Kind::fact && c.program.predicates[c.use(term.fact)].linear;
+bool is_linear(const Compilation& c, const Term& term) {
+  const Predicate* predicate = term.kind == Term::Kind::fact ? c.find(term.fact.name) : nullptr;
+  return predicate != nullptr && predicate->linear;
 }
 
 Expression variable_named(const std::string& name, const Place& place) {
@@ -28,6 +29,15 @@ namespace {
 
 bool has_facts(const std::vector<Term>& terms) {
   return std::any_of(terms.begin(), terms.end(), [](const Term& t) { return t.kind == Term::Kind::fact; });
+}
+
+// Declares the known predicates of these facts up to the first linear one. Predicates are numbered in the order of
+// their first use; another order would give programs other keys, and snapshots would not fit any more.
+void use_up_to_linear(Compilation& c, const std::vector<Term>& terms) {
+  for (const Term& term : terms) {
+    if (term.kind == Term::Kind::fact) c.use(term.fact);
+    if (is_linear(c, term)) return;
+  }
 }
 
 // "name(X)" alone is a fact, or a function that says yes or no.
@@ -59,6 +69,7 @@ void split_comprehensions(Compilation& c, const Rule& rule, std::vector<Rule>& i
       continue;
     }
     Rule own = rule;
+    use_up_to_linear(c, term.body);
     for (const Term& t : term.body) {
       if (is_linear(c, t))
         c.fail(t.place,
@@ -125,6 +136,7 @@ class Localizer {
         rest.push_back(std::move(term));
         continue;
       }
+      c_.use(term.fact);
       if (is_linear(c_, term))
         c_.fail(term.place, fmt::format("the linear fact {} is at another node than the rule", term.fact.name),
                 "let that node send it first, by a rule of its own");
@@ -148,7 +160,7 @@ class Localizer {
     hidden.fact.name = declare_hidden(sends, variables);
     hidden.fact.arguments = {variable_named(home, rule_.place), variable_named(other, rule_.place)};
     for (const std::string& v : variables) hidden.fact.arguments.push_back(variable_named(v, rule_.place));
-    rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(place), hidden);
+    rest.insert(rest.begin() + place, hidden);
     rule_.body = std::move(rest);
     // The receiver has another name there, because the fact may name the home, too.
     hidden.fact.arguments[0] = variable_named("Receiver'", rule_.place);
@@ -171,8 +183,11 @@ class Localizer {
                          [&](const Expression& e) { return e.kind == Expression::Kind::variable && e.name == other; });
     };
     const auto joint = std::find_if(rule_.body.begin(), rule_.body.end(), joins);
-    const bool is_neighbor = joint == rule_.body.end() || is_linear(c_, *joint) ||
-                             c_.program.predicates[c_.use(joint->fact)].role == Role::neighbor;
+    const auto is_link = [&](std::uint16_t predicate) {
+      const Predicate& p = c_.program.predicates[predicate];
+      return p.linear || p.role == Role::neighbor;
+    };
+    const bool is_neighbor = joint == rule_.body.end() || is_link(c_.use(joint->fact));
     if (is_neighbor) {
       link.fact.arguments.push_back(variable_named("_", rule_.place));
       return link;
@@ -221,6 +236,7 @@ void simplify_rules(Compilation& c) {
   std::vector<Rule> rules;
   for (Rule rule : c.source.rules) {
     tell_facts_from_calls(c, rule.body);
+    use_up_to_linear(c, rule.body);
     if (rule.body.empty()) {
       for (Term& head : rule.head) {
         if (head.kind == Term::Kind::condition)

@@ -1,4 +1,5 @@
 // Internal: the code of one rule.
+// One thread; keeps references to the compilation while a rule is compiled.
 #pragma once
 
 #include "volvox/meld/compiler.h"

@@ -16,10 +16,11 @@ constexpr std::size_t state_bytes = 400;  // of a catom's facts, about
 
 // A cube as full as n catoms fill it, layer by layer.
 Result<void> add_cube(lattice::CatomWorld& world, std::size_t n) {
-  std::int32_t side = 1;
-  while (static_cast<std::size_t>(side) * static_cast<std::size_t>(side) * static_cast<std::size_t>(side) < n) ++side;
-  const auto layer = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
-  if (n % layer == 0) return world.add_box({0, 0, 0}, {side - 1, side - 1, narrow<std::int32_t>(n / layer) - 1});
+  std::size_t side = 1;
+  while (side * side * side < n) ++side;
+  const std::size_t layer = side * side;
+  const auto last = narrow<std::int32_t>(side) - 1;
+  if (n % layer == 0) return world.add_box({0, 0, 0}, {last, last, narrow<std::int32_t>(n / layer) - 1});
   std::vector<lattice::Cell> cells;
   for (std::size_t i = 0; i < n; ++i)
     cells.push_back(

@@ -1,5 +1,6 @@
 // Actuators carry out the actions of one module in the world. Units are SI. One Actuator object serves all modules of a
 // model, so it has no state of its own.
+// Deterministic: it draws no random numbers, and noise was added before.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // The control program of a module. It senses, acts and communicates only through its Agent.
+// The minds own it (mind/minds.h). Units as in agent.h; threads and determinism are said below.
 #pragma once
 
 #include <memory>

@@ -60,7 +60,7 @@ class Camera final : public Sensor {
     image.depth.resize(directions_.size());
     for (std::size_t i = 0; i < directions_.size(); ++i) {
       const RayHit& hit = c.hits[i];
-      image.depth[i] = static_cast<float>(hit.hit() ? near_ + hit.distance * directions_[i].x : max_range_);
+      image.depth[i] = to_float(hit.hit() ? near_ + hit.distance * directions_[i].x : max_range_);
       if (!hit.hit()) {
         std::copy(sky, sky + 3, &image.rgb[3 * i]);
         continue;

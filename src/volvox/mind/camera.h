@@ -1,5 +1,6 @@
 // A camera of a module: colours and depths, by ray casting. A render engine is not used because percepts are part of
 // the state hash, and a graphics driver gives different bits on another machine (docs/decisions/0030).
+// SI units, the frame of the mount. As all sensors (sensor.h), several threads use it at once, and it has no state.
 #pragma once
 
 #include "volvox/mind/sensor.h"

@@ -1,4 +1,5 @@
 // A sensor that detects the nearest free dock, like docks with infrared emitters and detectors around them.
+// SI units. As all sensors (sensor.h), several threads use it at once, and it has no state.
 #pragma once
 
 #include "volvox/mind/sensor.h"

@@ -1,6 +1,8 @@
 // An extension serves the whole run (seed 003's SimulationExtension): a bridge to other software, a device, a log. It
 // is made before the engine and shut down after it. Behaviours get it by name with Agent::extension. Data from outside
 // becomes inputs at the boundary of a tick; data for the outside is read from a finished tick.
+// The run owns it, and calls it from the thread of the loop. Behaviours call it from several threads at once: what they
+// call must lock, and must give each the same answers at any number of threads.
 #pragma once
 
 #include <map>

@@ -1,6 +1,8 @@
 // Noise on percepts, actions and messages: a chain of noise models. A model may change the numbers in a value, delay it
 // or lose it; it works on any type declared by VOLVOX_TYPE. All random numbers come from the chain's own stream, so
 // that runs repeat exactly.
+// Values are in the units of what they disturb. A chain owns its models and belongs to one agent, whose thread calls
+// it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,6 @@
 // Sensors that measure by ray casting, all through one ray caster (exchange/sight.h).
+// SI units, the frame of the mount. Several threads use a sensor at once; it has no state. The same bits on every
+// machine.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // Transfers an agent's state to its copy in another process, and back (plugin/isolated.h).
+// Bytes of this machine alone: both processes are copies of one program. The thread that calls the behaviour.
 #pragma once
 
 #include "volvox/mind/agent.h"

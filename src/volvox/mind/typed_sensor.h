@@ -1,4 +1,5 @@
 // Base classes of most sensors. Internal to mind/.
+// As sensor.h says, several threads read at once: nothing may change in a sensor.
 #pragma once
 
 #include "volvox/mind/sensor.h"

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "volvox/base/index.h"
 #include "volvox/base/union_find.h"
 #include "volvox/model/world_model.h"
 
@@ -45,8 +46,8 @@ class Reporter {
 };
 
 const Dock& dock_of(const WorldModel& world, int placement, int dock) {
-  VOLVOX_ASSERT(placement >= 0 && static_cast<std::size_t>(placement) < world.placements.size());
-  return world.placements[static_cast<std::size_t>(placement)].model->docks[static_cast<std::size_t>(dock)];
+  VOLVOX_ASSERT(placement >= 0 && placement < std::ssize(world.placements));
+  return world.placements[placement].model->docks[dock];
 }
 
 void check_pair(const WorldModel& world, const Connection& c, Reporter& report) {
@@ -96,11 +97,10 @@ void check_placements(const WorldModel& world, Error& error) {
 }
 
 Pose dock_in_module(const Placement& placement, int dock_index) {
-  VOLVOX_ASSERT(dock_index >= 0 && static_cast<std::size_t>(dock_index) < placement.model->docks.size());
-  const Dock& dock = placement.model->docks[static_cast<std::size_t>(dock_index)];
-  const auto link = static_cast<std::size_t>(dock.link);
-  if (placement.positions.empty()) return placement.model->links[link].pose * dock.pose;
-  return forward_kinematics(*placement.model, placement.positions)[link] * dock.pose;
+  VOLVOX_ASSERT(dock_index >= 0 && dock_index < std::ssize(placement.model->docks));
+  const Dock& dock = placement.model->docks[dock_index];
+  if (placement.positions.empty()) return placement.model->links[dock.link].pose * dock.pose;
+  return forward_kinematics(*placement.model, placement.positions)[dock.link] * dock.pose;
 }
 
 // The pose of module b that follows from the pose of module a.
@@ -125,12 +125,12 @@ class SpanningForest {
  public:
   explicit SpanningForest(const WorldModel& world) : joined_(world.placements.size() + 1) {
     // All that has a pose stands on one ground.
-    const auto ground = static_cast<std::uint32_t>(world.placements.size());
+    const auto ground = narrow<std::uint32_t>(world.placements.size());
     for (std::uint32_t i = 0; i < ground; ++i) {
       if (world.placements[i].posed) joined_.join(i, ground);
     }
   }
-  bool join(int a, int b) { return joined_.join(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)); }
+  bool join(int a, int b) { return joined_.join(narrow<std::uint32_t>(a), narrow<std::uint32_t>(b)); }
 
  private:
   UnionFind joined_;

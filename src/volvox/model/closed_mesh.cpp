@@ -22,8 +22,7 @@ std::vector<Edge> open_edges(const MeshData& mesh) {
   std::sort(edges.begin(), edges.end());
   std::vector<Edge> open;
   for (std::size_t i = 0; i < edges.size();) {
-    const std::size_t end =
-        std::upper_bound(edges.begin() + static_cast<std::ptrdiff_t>(i), edges.end(), edges[i]) - edges.begin();
+    const std::size_t end = std::upper_bound(edges.begin() + i, edges.end(), edges[i]) - edges.begin();
     if ((end - i) % 2 == 1) open.push_back(edges[i]);
     i = end;
   }

@@ -1,5 +1,6 @@
 // Elongated docks: a dock at the end of a bar. Lengths in m, mass in kg.
 // Changes a model that is still being built: one that is shared is never changed.
+// One thread; deterministic.
 #pragma once
 
 #include "volvox/model/module_model.h"

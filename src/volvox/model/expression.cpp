@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <vector>
 
+#include "volvox/base/letters.h"
 #include "volvox/base/math.h"
 #include "volvox/model/xml.h"
 
@@ -18,8 +18,8 @@ namespace {
 constexpr int deepest = 32;               // parentheses, and values within values
 constexpr std::size_t longest = 1 << 16;  // characters of a text with all its values
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
+bool begins_word(char c) { return is_letter(c) || c == '_'; }
+bool is_word(char c) { return is_letter_or_digit(c) || c == '_'; }
 
 // The values of parameters, each expanded once: without that, parameters that use others twice would take
 // exponential time and memory.
@@ -145,7 +145,7 @@ class Arithmetic {
     }
     skip_spaces();
     const std::size_t begin = at_;
-    if (at_ < text_.size() && is_letter(text_[at_])) {
+    if (at_ < text_.size() && begins_word(text_[at_])) {
       while (at_ < text_.size() && is_word(text_[at_])) ++at_;
       const std::string name(text_.substr(begin, at_ - begin));
       return take('(') ? function(name, begin) : parameter(name, begin);
@@ -224,7 +224,7 @@ Expanded evaluate(std::string_view text, Lookup& values) {
 }  // namespace
 
 bool is_identifier(std::string_view name) {
-  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), is_word);
+  return !name.empty() && begins_word(name[0]) && std::all_of(name.begin(), name.end(), is_word);
 }
 
 bool mentions(std::string_view expression, std::string_view name) {

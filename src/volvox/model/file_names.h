@@ -1,5 +1,6 @@
 // The files that hold worlds and robots, by their names.
 // They look at the disk and keep nothing.
+// Any thread may call them.
 #pragma once
 
 #include <filesystem>

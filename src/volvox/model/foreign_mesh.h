@@ -1,6 +1,7 @@
 // Reads meshes in formats that have no reader of our own (DAE, glTF, ...) by Assimp, in a child process: Assimp crashes
 // or does not end for some files. Internal to model/.
 // Lengths are as Assimp gives them; the caller scales them. The result is the caller's.
+// Any thread may call it; the child is gone when it returns. What Assimp makes of a file depends on its version.
 #pragma once
 
 #include <string>

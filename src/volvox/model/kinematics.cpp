@@ -18,7 +18,7 @@ Pose motion(const Chain::Joint& joint, double position) {
 
 // Appends the joints on the path from one link to another through the tree of joints; false if there is no path.
 bool append_path(const ModuleModel& model, int from, int to, int came_by, std::vector<int>& way) {
-  VOLVOX_ASSERT(from >= 0 && to >= 0 && static_cast<std::size_t>(std::max(from, to)) < model.links.size());
+  VOLVOX_ASSERT(from >= 0 && to >= 0 && std::max(from, to) < std::ssize(model.links));
   if (from == to) return true;
   for (int j = 0; j < std::ssize(model.joints); ++j) {
     const Joint& joint = model.joints[j];

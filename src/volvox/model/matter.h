@@ -1,6 +1,7 @@
 // Water, rubble and cloth of a world, as its file describes them (docs/formats.md) or as an experiment builds them.
 // They are simulated as particles (src/volvox/particles). SI units, poses in the world frame; immutable once a world
 // has it.
+// Any thread may read it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Reads meshes and images from the bytes of files: for models, and for the cells of lattices (lattice/).
 // What is read is immutable and shared by all that use it.
+// Any thread. The same bytes give the same mesh, but for formats that Assimp reads (foreign_mesh.h).
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // Reads triangle meshes from the bytes of files: one reader for each format, for robots (mesh.h) and for scans. The
 // bytes may be anything: a reader returns a mesh, or an error with line (or byte) and fix; it does not throw, opens no
 // other file, and needs time and memory in proportion to the size. The name `file` is only used in messages.
+// Pure functions: any thread, the same mesh on every machine. Lengths as in the file, without scaling.
 #pragma once
 
 #include <array>

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/model/matter.h"
 
@@ -109,7 +110,7 @@ class Writer {
                   const std::vector<std::vector<int>>& carries, int depth) {
     const ModuleModel& module = *placement.model;
     const Link& link = module.links[index];
-    const std::string indent(2 * static_cast<std::size_t>(depth), ' ');
+    const std::string indent(2 * depth, ' ');
     bodies_ += fmt::format("{}<body name=\"{}\" {}{}>\n", indent, named(placement, link.name), place(pose),
                            link.gravity ? "" : " gravcomp=\"1\"");
     if (!module.fixed_in_place) {
@@ -125,16 +126,15 @@ class Writer {
     for (const Visual& visual : link.visuals)
       write_geom(visual.shape, visual.pose, fmt::format("class=\"visual\" rgba=\"{}\"", text(visual.color)), indent);
     for (const Dock& dock : module.docks)
-      if (dock.link == static_cast<int>(index))
+      if (dock.link == narrow<int>(index))
         bodies_ += fmt::format("{}  <site name=\"{}\" {} size=\"0.004\"/>\n", indent, named(placement, dock.name),
                                place(dock.pose));
     for (const Sensor& sensor : module.sensors)
-      if (sensor.link == static_cast<int>(index)) write_sensor(placement, sensor, indent);
+      if (sensor.link == narrow<int>(index)) write_sensor(placement, sensor, indent);
     if (index < carries.size()) {
       for (const int next : carries[index]) {
         const Joint& to = module.joints[next];
-        write_link(placement, static_cast<std::size_t>(to.child), to.parent_frame * to.child_frame.inverse(), next,
-                   carries, depth + 1);
+        write_link(placement, to.child, to.parent_frame * to.child_frame.inverse(), next, carries, depth + 1);
       }
     }
     bodies_ += indent + "</body>\n";

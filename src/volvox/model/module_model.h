@@ -1,5 +1,6 @@
 // The description of a module: its links, joints, docks, sensors and mind, as read from SDF or URDF. It is read
 // once, immutable, and shared by all instances. SI units; each pose names its frame.
+// Any thread may read it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The names of all of a kind, for messages that say what there is.
 // The names are copies.
+// In the order of the items.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 // before sdformat reads the file, because sdformat gives no line number for many mistakes and ignores others
 // silently. Internal to model/.
 // They only read the document, in SI units and degrees as SDF has them, and add to the report.
+// One thread a document.
 #pragma once
 
 #include "volvox/model/xml.h"

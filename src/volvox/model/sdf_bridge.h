@@ -1,5 +1,6 @@
 // The interface to libsdformat: adds line numbers to its errors, and makes the bits of its poses
 // independent of the machine. Internal to model/.
+// SI units, rotations as quaternions. The caller owns the result; the same text gives the same bits.
 #pragma once
 
 #include <ignition/math/Pose3.hh>

@@ -123,7 +123,7 @@ void MatterReader::read_debris(const XMLElement& e) {
   debris.spread = attributes.number("spread", debris.spread, Range::between(0, 0.9));
   debris.density = attributes.number("density", debris.density, densities);
   debris.friction = attributes.number("friction", debris.friction, Range::not_negative());
-  debris.seed = static_cast<std::uint64_t>(attributes.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
+  debris.seed = attributes.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max());
   debris.color = color_of(e, debris.color);
   debris.line = e.GetLineNum();
   read_places(e, debris.volumes, debris.emitters);

@@ -1,5 +1,6 @@
 // Reads <volvox:fluid>, <volvox:debris>, <volvox:cloth> and <volvox:particles> of a world. Internal to model/.
 // SI units; the report must outlive the reader.
+// One thread a reader; elements are taken in the order of the file.
 #pragma once
 
 #include <filesystem>

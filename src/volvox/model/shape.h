@@ -1,5 +1,6 @@
 // The shapes of bodies, for collision and for display, in m, in the frame of the shape. Large shapes (hulls,
 // meshes, height fields) are immutable and shared by all modules of one model.
+// Any thread may read them. Functions are pure.
 #pragma once
 
 #include <array>

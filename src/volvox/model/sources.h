@@ -1,5 +1,7 @@
 // The files that a run was read from, with a fingerprint of what was in them. Sweeps, snapshots and recordings keep
 // them, so that a result is never taken for one of files that were changed since.
+// Values that own their texts; in the order of the paths. Fingerprints are the same on every machine. One thread at a
+// time for one list.
 #pragma once
 
 #include <filesystem>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::model {
 namespace {
 
@@ -80,15 +82,15 @@ bool Triangulator::cut_ears(std::vector<Point>& points, std::vector<std::uint32_
   while (corners.size() > 3 && tried < corners.size()) {
     if (work_left_ < 0) return false;
     const std::size_t n = corners.size();
-    work_left_ -= static_cast<std::int64_t>(n);
+    work_left_ -= narrow<std::int64_t>(n);
     if (!is_ear(i)) {
       i = (i + 1) % n;
       ++tried;
       continue;
     }
     triangles.push_back({corners[(i + n - 1) % n], corners[i], corners[(i + 1) % n]});
-    corners.erase(corners.begin() + static_cast<std::ptrdiff_t>(i));
-    points.erase(points.begin() + static_cast<std::ptrdiff_t>(i));
+    corners.erase(corners.begin() + i);
+    points.erase(points.begin() + i);
     i %= corners.size();
     tried = 0;
   }

@@ -1,5 +1,6 @@
 // Prepares a URDF for sdformat. Internal to model/.
 // Poses in m and rad, in the frame of the link that remains. The document is not changed.
+// Any thread, one a document. The same text gives the same result.
 #pragma once
 
 #include <map>

@@ -1,5 +1,7 @@
 // The initial state of a world: modules and obstacles with their poses, and the engaged docks. It is read
 // from SDF or built in C++ with WorldBuilder, and immutable afterwards. SI units, poses in the world frame.
+// Any thread may read it. Placements and connections keep the order of the file or of the calls, and numbers count them
+// from 0.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // Shared buses: CAN, where the lowest identifier wins the arbitration, and a serial bus with one master.
 // Internal. Interfaces, buses and frames are given by index.
+// Times in ns of simulated time. Owned by the network, in whose one thread everything here happens. Deterministic.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // The length in bits and the priority of CAN 2.0 data frames.
+// Pure functions.
 #pragma once
 
 #include <cstddef>

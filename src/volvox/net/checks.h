@@ -1,4 +1,5 @@
 // Checks options that come from the user. Every error says what is wrong and what to give instead. Internal.
+// Pure functions; options in SI units.
 #pragma once
 
 #include "volvox/base/result.h"

@@ -1,4 +1,5 @@
 // The state that wires, buses and radios share: the clock, events, frames and pending callbacks. Internal.
+// Owned by the network; one thread. Times are integer nanoseconds, powers whole units, so that sums are exact.
 #pragma once
 
 #include <string_view>

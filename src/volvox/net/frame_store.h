@@ -1,6 +1,7 @@
 // Pools of frames and payloads: a flood allocates memory only while it grows. Queues are linked lists
 // within the pool. Frames share payloads, so that a relay forwards a frame without copying it. Frames
 // and payloads are reference counted. Internal.
+// Owned by the network; one thread. Which slot a frame gets depends on the order of events alone.
 #pragma once
 
 #include <cstddef>

@@ -7,6 +7,7 @@
 // short, so the arithmetic works on blocks that gather many runs. Rare cases (a frame that can be
 // decoded, a sum that reaches a watched limit) are detected by one comparison in those loops and
 // handled outside of them.
+// Positions in m, world frame; powers in whole units (power.h), so that sums are exact. One thread.
 #pragma once
 
 #include <cmath>

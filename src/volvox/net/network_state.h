@@ -1,4 +1,5 @@
 // The state of a Network. Internal.
+// All that a snapshot of a network holds; one thread.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // Options that many interfaces share are stored once: a million radios have one RadioOptions. Internal.
+// Owns copies, and never drops one: a number always means the same options. One thread.
 #pragma once
 
 #include <cstdint>

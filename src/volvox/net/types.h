@@ -1,5 +1,6 @@
 // The types of the interface of net/: handles, options, frames, reports. SI units; times are integer
 // nanoseconds; positions are in the world frame.
+// Plain values, except spans, which are valid during the call that they are given to.
 #pragma once
 
 #include <cstddef>

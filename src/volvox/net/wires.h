@@ -1,4 +1,5 @@
 // Point-to-point wires: full duplex, with a FIFO queue for each direction. Internal.
+// Times in ns of simulated time. Owned by the network, in whose one thread everything here happens. Deterministic.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
 // How a dock closes: the pose of frame_b in frame_a moves from the pose at capture to the identity, at a constant rate.
 // SI units; in the axes of frame_a.
+// A plain value, part of the state and of its hash. Deterministic.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The rotation of a free body, for engines whose integrator does not conserve angular momentum. World axes, SI units.
+// Pure functions, with the same bits on every machine.
 #pragma once
 
 #include "volvox/base/math.h"

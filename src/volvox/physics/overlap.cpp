@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "volvox/base/index.h"
 #include "volvox/base/union_find.h"
 #include "volvox/physics/native/detector.h"
 
@@ -17,8 +18,7 @@ void find_clusters(const System& system, std::vector<native::Body>& bodies) {
     const bool stiff = joint.type == JointType::fixed || joint.type == JointType::dock;
     if (stiff && system.joint_ids.alive_index(i) && joint.a.valid()) rigid.join(joint.a.index, joint.b.index);
   }
-  for (std::size_t i = 0; i < bodies.size(); ++i)
-    bodies[i].cluster = static_cast<int>(rigid.root(static_cast<std::uint32_t>(i)));
+  for (const std::uint32_t i : indices(bodies)) bodies[i].cluster = narrow<int>(rigid.root(i));
 }
 
 }  // namespace
@@ -45,8 +45,7 @@ std::vector<Overlap> find_overlaps(const System& system, double allowed) {
   std::vector<Overlap> found;
   for (const native::ContactPoint& point : points) {
     if (-point.separation <= allowed) continue;
-    const BodyId a = system.body_ids.at(static_cast<std::size_t>(std::min(point.a, point.b))),
-                 b = system.body_ids.at(static_cast<std::size_t>(std::max(point.a, point.b)));
+    const BodyId a = system.body_ids.at(std::min(point.a, point.b)), b = system.body_ids.at(std::max(point.a, point.b));
     if (!found.empty() && found.back().a == a && found.back().b == b)
       found.back().depth = std::max(found.back().depth, -point.separation);
     else found.push_back({a, b, -point.separation});

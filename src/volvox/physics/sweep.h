@@ -1,5 +1,7 @@
 // Limits the motion of a body within a substep, for engines whose collision detection sees the poses of bodies and not
 // their motion: a fast body would otherwise pass through a wall. World frame, metres.
+// Shares the shapes with whoever else has them. hold_before_obstacles only reads: several threads may ask at once.
+// Deterministic.
 #pragma once
 
 #include <map>

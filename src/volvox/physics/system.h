@@ -1,5 +1,6 @@
 // The data that every engine needs: the descriptions of bodies and joints, and the arrays of the interface (units and
 // frames as in engine.h). An engine owns one System, moves its bodies, and adds the data of its own method.
+// Threads and determinism as in engine.h. Shapes are shared with the models; all else is owned.
 #pragma once
 
 #include <optional>

@@ -191,7 +191,7 @@ std::optional<std::span<const std::byte>> IsolatedLibrary::exchange(const SaveAr
   return *answered;
 }
 
-bool IsolatedLibrary::went_well(LoadArchive& back, const std::string& where, bool& stopped) {
+bool IsolatedLibrary::take_outcome(LoadArchive& back, const std::string& where, bool& stopped) {
   Outcome outcome{};
   std::string failure;
   back("outcome", outcome);
@@ -222,7 +222,7 @@ void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Ag
   const auto answered = exchange(ar, where);
   if (!answered) return;
   LoadArchive back(*answered);
-  if (!went_well(back, where, behaviors_[behavior].stopped)) {
+  if (!take_outcome(back, where, behaviors_[behavior].stopped)) {
     // One that threw in start has not read all its parameters, and need not: none of them is unknown.
     const auto all = mind::AgentTransfer::parameters(agent).given();
     for (const auto& [key, value] : all) mind::AgentTransfer::parameters(agent).text(key, "");

@@ -4,6 +4,8 @@
 // at the cost of a round trip. If the companion crashes or hangs, the run continues without the plugin; if one
 // behaviour or sensor throws, the run continues without that one. Nothing that the companion answers can harm this
 // process.
+// Calls come from several threads, and wait for each other. A run has the same bits with the plugin in its own process
+// or in another, as long as that does not fail.
 #pragma once
 
 #include <filesystem>
@@ -95,8 +97,9 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   // One round trip; none: the plugin is disabled. `where` is named in the warning.
   std::optional<std::span<const std::byte>> exchange(const SaveArchive& ar, const std::string& where);
   void disable(const std::string& how, const std::string& where);
-  // Reads how the call went. False: it threw, which sets `stopped`. Throws for parameters that are bad input.
-  bool went_well(LoadArchive& back, const std::string& where, bool& stopped);
+  // Reads how the call went, and acts on it. False: it threw, which is logged and sets `stopped`, or the answer is
+  // malformed, which disables the plugin. Throws for parameters that are bad input.
+  bool take_outcome(LoadArchive& back, const std::string& where, bool& stopped);
 
   // In the companion:
   std::vector<std::byte> answer(std::span<const std::byte> call);

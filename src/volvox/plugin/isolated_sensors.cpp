@@ -181,7 +181,7 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
   }
   for (world::PlacementIndex placement = 0; placement < world.placements(); ++placement) {
     const auto color = world.color(placement);
-    if (color) rest.insert(rest.end(), {static_cast<double>(placement), color->r, color->g, color->b, color->a});
+    if (color) rest.insert(rest.end(), {real(std::uint32_t{placement}), color->r, color->g, color->b, color->a});
   }
   return changed(std::span<const double>(rest), others) || any;
 }
@@ -218,7 +218,7 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   const auto answered = exchange(ar, where);
   if (!answered) return;
   LoadArchive back(*answered);
-  if (!went_well(back, where, sensors_[sensor].stopped)) return;
+  if (!take_outcome(back, where, sensors_[sensor].stopped)) return;
   std::vector<mind::Ray> wanted;
   Value read = reading != nullptr ? *reading : Value();
   try {

@@ -1,5 +1,6 @@
 // Finds the shared libraries of plugins, checks their ABI, and adds what they offer to the registries of a run. Every
 // factory owns a share of its library, so the library stays in memory as long as a run uses it.
+// For the thread of the run, before the first tick.
 #pragma once
 
 #include <atomic>

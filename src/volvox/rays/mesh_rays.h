@@ -4,6 +4,7 @@
 // the same distance the one with the lower number. (Embree's own triangle test is in single precision: at the edge of
 // an obstacle one processor may miss what another hits.) Internal to rays/; docs/decisions/0080 has the reasons and the
 // figures.
+// Lengths in m. Shares the mesh, and never changes once it is made: several threads cast at once.
 #pragma once
 
 #include <embree3/rtcore.h>

@@ -1,4 +1,5 @@
 // A ray and its hit, in the world frame, in metres. Plain values.
+// Any thread.
 #pragma once
 
 #include <cstdint>

@@ -16,10 +16,11 @@ std::uint32_t look_of(const sim::CloudItem& item) {
          std::uint32_t{item.shown} << 24;
 }
 
+std::uint8_t byte_of(std::uint32_t word, int place) { return word >> 8 * place & 0xff; }
+
 void set_look(sim::CloudItem& item, std::uint32_t look) {
-  item.color = {static_cast<std::uint8_t>(look), static_cast<std::uint8_t>(look >> 8),
-                static_cast<std::uint8_t>(look >> 16)};
-  item.shown = static_cast<std::uint8_t>(look >> 24);
+  item.color = {byte_of(look, 0), byte_of(look, 1), byte_of(look, 2)};
+  item.shown = byte_of(look, 3);
 }
 
 template <class T>
@@ -62,7 +63,7 @@ bool CloudWriter::write(const sim::Cloud& cloud, std::int64_t tick, bool first_o
   if (whole) whole_ = tick;
   message.clear();
   message.integer(1, last_.size());
-  message.integer(2, static_cast<std::uint64_t>(whole_));
+  message.integer(2, whole_);
   message.packed(3, all_of(moved_));
   message.packed(4, all_of(x_)), message.packed(5, all_of(y_)), message.packed(6, all_of(z_));
   message.packed(7, all_of(colored_));
@@ -73,7 +74,7 @@ bool CloudWriter::write(const sim::Cloud& cloud, std::int64_t tick, bool first_o
 std::int64_t whole_of_cloud(std::string_view message) {
   protobuf::Reader reader(message);
   while (reader.next())
-    if (reader.field() == 2) return static_cast<std::int64_t>(reader.integer());
+    if (reader.field() == 2) return reader.integer();
   return -1;
 }
 

@@ -1,5 +1,7 @@
 // The cloud of an experiment (sim/cloud.h) as messages of a recording: now and then all items, and between what has
 // changed.
+// Positions in m, world frame, rounded to float. A writer keeps a copy of the items, and belongs to the thread of the
+// loop. The same clouds give the same bytes.
 #pragma once
 
 #include <string_view>

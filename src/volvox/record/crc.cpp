@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "volvox/base/letters.h"
+
 namespace volvox::record {
 namespace {
 
@@ -36,7 +38,7 @@ std::uint32_t crc_of(std::string_view bytes, std::uint32_t before) {
     sum = 0;
     for (std::size_t k = 0; k < at_once; ++k) sum ^= tables[at_once - 1 - k][(word >> (8 * k)) & 0xff];
   }
-  for (const char c : bytes) sum = tables[0][(sum ^ static_cast<unsigned char>(c)) & 0xff] ^ (sum >> 8);
+  for (const char c : bytes) sum = tables[0][(sum ^ byte_value(c)) & 0xff] ^ (sum >> 8);
   return ~sum;
 }
 

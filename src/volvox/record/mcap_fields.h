@@ -1,6 +1,7 @@
 // What writer and reader of MCAP share: the kinds of records, and their fields as bytes.
 // Fields own their bytes; a FieldReader only looks at those that it was given, and so do the texts that it returns.
 // Internal to record/.
+// For one thread. The same fields give the same bytes.
 #pragma once
 
 #include <cstdint>

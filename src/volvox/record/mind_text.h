@@ -1,6 +1,7 @@
 // The content of a module's mind as text (percepts, actions, model and mailbox), for viewers and recordings. Only
 // reads; the agent must not be stepped meanwhile.
 // Numbers are in the units of the percepts and actions. The same mind gives the same text.
+// For the thread of the loop, between two ticks.
 #pragma once
 
 #include <set>

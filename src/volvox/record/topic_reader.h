@@ -1,5 +1,6 @@
 // Reads what one message of a recording says into the state of a tick: a function for each topic.
 // Belongs to whoever reads the recording; keeps references.
+// SI units, world frame. For one thread.
 #pragma once
 
 #include <map>

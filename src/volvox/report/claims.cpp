@@ -147,7 +147,7 @@ Result<std::vector<Claim>> read_claims(const std::filesystem::path& file) {
 
 const char* name(Verdict verdict) {
   constexpr const char* names[] = {"agrees", "better", "differs", "failed", "missing"};
-  return names[static_cast<std::size_t>(verdict)];
+  return names[number_of(verdict)];
 }
 
 Median median_of(std::vector<double> values) {

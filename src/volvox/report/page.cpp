@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "volvox/base/letters.h"
 #include "volvox/base/text.h"
 
 namespace volvox::report {
@@ -30,8 +31,7 @@ std::string base64(const std::string& bytes) {
   out.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::uint32_t word = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      word = word << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 3; ++k) word = word << 8 | (i + k < bytes.size() ? byte_value(bytes[i + k]) : 0u);
     for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? digits[word >> (18 - 6 * k) & 63] : '=';
   }
   return out;

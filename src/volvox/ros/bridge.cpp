@@ -2,10 +2,10 @@
 #include "volvox/ros/bridge.h"
 
 #include <volvox/base/index.h>
+#include <volvox/base/letters.h>
 #include <volvox/mind/range_sensors.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace volvox::ros {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // Names of topics hold letters, digits, '_' and '/' only.
 std::string topic_name(std::string name) {
   for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    if (!is_letter_or_digit(c)) c = '_';
   return name;
 }
 

@@ -1,4 +1,6 @@
 // Connects a run with ROS 1 or ROS 2: publishes its state and takes commands. The node hides which ROS it is.
+// For the thread of the loop; the node has threads of its own. SI units. What arrives enters as inputs, which are
+// recorded.
 #pragma once
 
 #include <volvox/plugin/plugin.h>

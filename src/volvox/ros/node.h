@@ -1,5 +1,7 @@
 // The interface of a node of ROS 1 or ROS 2 for the bridge. It uses plain types only, because the headers of ROS 1 need
 // C++17 and those of Volvox C++20; this one compiles as both. SI units, rad.
+// Called from the thread of the loop; an implementation may hear in threads of its own, and keeps what it heard until
+// take_heard.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Colours a mesh from camera images.
+// Lengths in m. One thread a mesh; the images stay the caller's. The same bits on every machine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // A cloud of measured points. Metres, z up, in any fixed frame.
+// A plain value that owns its points; their order is that of the file or of the measurements.
 #pragma once
 
 #include <vector>

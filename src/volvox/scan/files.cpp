@@ -8,6 +8,7 @@
 
 #include "volvox/base/file_ending.h"
 #include "volvox/base/index.h"
+#include "volvox/base/letters.h"
 #include "volvox/base/text.h"
 
 namespace volvox::scan {
@@ -70,7 +71,7 @@ std::string not_the_ending(const std::string& kind, const char* of) {
 std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes,
                       const std::string& inside) {
   for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '_';
+    if (!is_letter_or_digit(c) && c != '_' && c != '-') c = '_';
   std::string parts;
   const auto add = [&](const std::string& part, const std::string& pose, const std::string& geometry) {
     parts += fmt::format(R"(      <collision name="{0}">{1}

@@ -1,6 +1,7 @@
 // Reads and writes clouds and meshes. Metres. Files may be invalid: every reader returns a value or an error with
 // file, line (or byte) and fix; it does not throw, does not hang and needs at most a small multiple of the file
 // size as memory.
+// Readers are pure functions of bytes: any thread, the same result on every machine.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // The nearest nodes of a net that moves and grows: a grid of cells, each with a list of its nodes.
 // Internal to scan/. Not a CellGrid, which is filled as a whole: here every signal moves a few nodes and asks for the
 // nearest, however far away.
+// Lengths in m. Owns its nodes; one thread. Nearest nodes do not depend on the order in which nodes came.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 
 namespace volvox::scan {
@@ -22,9 +24,9 @@ class NodeIndex {
     const Vec3 size = high - low;
     // Cells without nodes cost memory and nothing else, but not without end.
     while ((size.x / cell_ + 1) * (size.y / cell_ + 1) * (size.z / cell_ + 1) > 4e6) cell_ *= 1.3;
-    for (int i = 0; i < 3; ++i) count_[i] = static_cast<int>(size[i] / cell_) + 1;
+    for (int i = 0; i < 3; ++i) count_[i] = truncated(size[i] / cell_) + 1;
     inverse_ = 1 / cell_;
-    head_.assign(static_cast<std::size_t>(count_[0]) * count_[1] * count_[2], none);
+    head_.assign(narrow<std::size_t>(count_[0]) * count_[1] * count_[2], none);
   }
 
   double cell() const { return cell_; }
@@ -58,7 +60,7 @@ class NodeIndex {
     double inside = 1e300;  // to the nearest side of p's cell
     for (int i = 0; i < 3; ++i) {
       const double x = (p[i] - low_[i]) * inverse_;
-      at[i] = std::clamp(static_cast<int>(clamp(x, -1, 1e9)), 0, count_[i] - 1);
+      at[i] = std::clamp(truncated(clamp(x, -1, 1e9)), 0, count_[i] - 1);
       inside = std::min({inside, (x - at[i]) * cell_, (at[i] + 1 - x) * cell_});
     }
     for (int ring = 0;; ++ring) {
@@ -74,7 +76,7 @@ class NodeIndex {
           for (int x = side ? x0 : at[0] - ring; x <= x1; x += step) {
             if (x < x0) continue;
             any = true;
-            look<K>(p, (static_cast<std::size_t>(z) * count_[1] + y) * count_[0] + x, best);
+            look<K>(p, (narrow<std::size_t>(z) * count_[1] + y) * count_[0] + x, best);
           }
         }
       }
@@ -94,9 +96,8 @@ class NodeIndex {
   std::uint32_t cell_of(const Vec3& p) const {
     std::size_t number = 0;
     for (int i = 2; i >= 0; --i)
-      number = number * count_[i] +
-               std::clamp(static_cast<int>(clamp((p[i] - low_[i]) * inverse_, 0, 1e9)), 0, count_[i] - 1);
-    return static_cast<std::uint32_t>(number);
+      number = number * count_[i] + std::clamp(truncated(clamp((p[i] - low_[i]) * inverse_, 0, 1e9)), 0, count_[i] - 1);
+    return narrow<std::uint32_t>(number);
   }
   void link(std::uint32_t node, std::uint32_t cell) {
     Node& n = nodes_[node];

@@ -223,7 +223,7 @@ Result<CloudReading> parse_ascii(const Header& header, std::string_view bytes, c
         if (field.name == "y") point.y = *value;
         if (field.name == "z") point.z = *value;
         if (&field == color && i == 0)
-          rgb = unpack(field.type == 'F' ? std::bit_cast<std::uint32_t>(static_cast<float>(*value))
+          rgb = unpack(field.type == 'F' ? std::bit_cast<std::uint32_t>(to_float(*value))
                        : *value > 0      ? truncated<std::uint32_t>(std::min(*value, 4294967295.0))
                                          : 0);
       }

@@ -3,6 +3,7 @@
 // same in CARMEN's newer format. PARAM lines describe the mounting of the lasers. In a log that GMapping corrected (it
 // has NEFF lines), the pose of a sweep is the corrected one, and its odometry is summed from the ODOM lines before it.
 // Metres, radians, seconds.
+// A log is a value that owns its sweeps, in the order of the file. Readers are pure: any thread.
 #pragma once
 
 #include <string>

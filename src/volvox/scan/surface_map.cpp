@@ -1,5 +1,6 @@
 #include "volvox/scan/surface_map.h"
 
+#include <bit>
 #include <cmath>
 
 #include "volvox/base/index.h"
@@ -16,8 +17,8 @@ std::int32_t floored(double x) { return truncated<std::int32_t>(clamp(std::floor
 }  // namespace
 
 std::size_t SurfaceMap::Hash::operator()(const Key& key) const {
-  std::uint64_t hash = std::uint64_t{static_cast<std::uint32_t>(key.x)} << 32 | static_cast<std::uint32_t>(key.y);
-  hash = (hash + static_cast<std::uint32_t>(key.direction)) * 0x9e3779b97f4a7c15u;
+  std::uint64_t hash = std::uint64_t{std::bit_cast<std::uint32_t>(key.x)} << 32 | std::bit_cast<std::uint32_t>(key.y);
+  hash = (hash + std::bit_cast<std::uint32_t>(key.direction)) * 0x9e3779b97f4a7c15u;
   return (hash ^ (hash >> 29)) * 0xbf58476d1ce4e5b9u >> 20;
 }
 

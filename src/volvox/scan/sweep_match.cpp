@@ -1,6 +1,7 @@
 #include "volvox/scan/sweep_match.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "volvox/base/index.h"
@@ -12,6 +13,11 @@ namespace {
 
 std::int32_t cell_number(double x, double size) {
   return truncated<std::int32_t>(clamp(std::floor(x / size), -1e9, 1e9));
+}
+
+std::size_t hash_of(std::int32_t x, std::int32_t y) {
+  const std::uint64_t both = std::uint64_t{std::bit_cast<std::uint32_t>(x)} << 32 | std::bit_cast<std::uint32_t>(y);
+  return ((both ^ (both >> 29)) * 0x9e3779b97f4a7c15u) >> 20;
 }
 
 }  // namespace
@@ -79,10 +85,8 @@ View view_of(const Sweep& sweep, const Mounting& mounting) {
 
 WallMap::Cell* WallMap::find(std::int32_t x, std::int32_t y) const {
   const std::size_t mask = slots_.size() - 1;
-  std::uint64_t hash = std::uint64_t{static_cast<std::uint32_t>(x)} << 32 | static_cast<std::uint32_t>(y);
-  hash = (hash ^ (hash >> 29)) * 0x9e3779b97f4a7c15u;
-  for (std::size_t slot = (hash >> 20) & mask; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-    const Cell& cell = cells_[static_cast<std::size_t>(slots_[slot])];
+  for (std::size_t slot = hash_of(x, y) & mask; slots_[slot] >= 0; slot = (slot + 1) & mask) {
+    const Cell& cell = cells_[slots_[slot]];
     if (cell.x == x && cell.y == y) return const_cast<Cell*>(&cell);
   }
   return nullptr;
@@ -94,10 +98,7 @@ void WallMap::grow() {
   std::size_t first = cells_.size() - 1;
   if (larger) slots_.assign(size, -1), first = 0;
   for (std::size_t i = first; i < cells_.size(); ++i) {
-    std::uint64_t hash =
-        std::uint64_t{static_cast<std::uint32_t>(cells_[i].x)} << 32 | static_cast<std::uint32_t>(cells_[i].y);
-    hash = (hash ^ (hash >> 29)) * 0x9e3779b97f4a7c15u;
-    std::size_t slot = (hash >> 20) & mask;
+    std::size_t slot = hash_of(cells_[i].x, cells_[i].y) & mask;
     while (slots_[slot] >= 0) slot = (slot + 1) & mask;
     slots_[slot] = narrow<std::int32_t>(i);
   }
@@ -271,7 +272,7 @@ PointField::PointField(const std::vector<Vec2>& points) {
   low_ = low_ - Vec2{margin, margin};
   columns_ = truncated<int>(clamp((high.x - low_.x + margin) / cell, 1, most)) + coarse;
   rows_ = truncated<int>(clamp((high.y - low_.y + margin) / cell, 1, most)) + coarse;
-  fine_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
+  fine_.assign(narrow<std::size_t>(columns_) * rows_, 0);
   constexpr int spread = 2;
   float kernel[2 * spread + 1][2 * spread + 1];
   for (int y = -spread; y <= spread; ++y)
@@ -283,7 +284,7 @@ PointField::PointField(const std::vector<Vec2>& points) {
     const int cx = truncated(px), cy = truncated(py);
     for (int y = std::max(0, cy - spread); y <= std::min(rows_ - 1, cy + spread); ++y) {
       for (int x = std::max(0, cx - spread); x <= std::min(columns_ - 1, cx + spread); ++x) {
-        float& value = fine_[static_cast<std::size_t>(y) * columns_ + x];
+        float& value = fine_[narrow<std::size_t>(y) * columns_ + x];
         value = std::max(value, kernel[y - cy + spread][x - cx + spread]);
       }
     }
@@ -292,20 +293,20 @@ PointField::PointField(const std::vector<Vec2>& points) {
   // two pairs, and the same across.
   static_assert(coarse == 4);
   coarse_ = fine_;
-  const auto across = static_cast<std::size_t>(columns_);
+  const std::size_t across = columns_;
   for (const std::size_t step : {std::size_t{1}, std::size_t{2}, across, 2 * across})
     for (std::size_t i = 0; i + step < coarse_.size(); ++i) coarse_[i] = std::max(coarse_[i], coarse_[i + step]);
 }
 
 double PointField::fine_value(int x, int y) const {
   if (x < 0 || y < 0 || x >= columns_ || y >= rows_) return 0;
-  return double{fine_[static_cast<std::size_t>(y) * columns_ + x]};
+  return double{fine_[narrow<std::size_t>(y) * columns_ + x]};
 }
 
 double PointField::coarse_value(int x, int y) const {
   // Left of the field, a block of cells may still reach into it.
   if (x <= -coarse || y <= -coarse || x >= columns_ || y >= rows_) return 0;
-  return double{coarse_[static_cast<std::size_t>(std::max(y, 0)) * columns_ + std::max(x, 0)]};
+  return double{coarse_[narrow<std::size_t>(std::max(y, 0)) * columns_ + std::max(x, 0)]};
 }
 
 PointField::Found PointField::search(const std::vector<Vec2>& points, const Pose2& guess, const Window& window) const {
@@ -324,9 +325,9 @@ PointField::Found PointField::search(const std::vector<Vec2>& points, const Pose
     int heading, x, y;
   };
   std::vector<Candidate> candidates;
-  std::vector<std::vector<std::pair<int, int>>> cells(static_cast<std::size_t>(2 * headings + 1));
+  std::vector<std::vector<std::pair<int, int>>> cells(2 * headings + 1);
   for (int h = -headings; h <= headings; ++h) {
-    auto& of_heading = cells[static_cast<std::size_t>(h + headings)];
+    auto& of_heading = cells[h + headings];
     const Pose2 turned{guess.position, wrapped(guess.heading + h * heading_step)};
     for (const Vec2& p : some) {
       const Vec2 at = turned * p;
@@ -362,8 +363,7 @@ PointField::Found PointField::search(const std::vector<Vec2>& points, const Pose
       for (int x = c.x; x < c.x + coarse; ++x) {
         if (std::abs(x) > half || std::abs(y) > half) continue;
         double sum = 0;
-        for (const auto& [px, py] : cells[static_cast<std::size_t>(c.heading + headings)])
-          sum += fine_value(px + x, py + y);
+        for (const auto& [px, py] : cells[c.heading + headings]) sum += fine_value(px + x, py + y);
         const double score = sum / real(some.size()) * likely(c.heading, x, y);
         const bool beside = std::abs(x - best_x) <= 8 && std::abs(y - best_y) <= 8 && std::abs(c.heading - best_h) <= 6;
         if (score > best) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 
 namespace volvox::scan {
 
@@ -36,7 +37,7 @@ TriangleTree::TriangleTree(const model::MeshData& mesh) : mesh_(mesh) {
   order_.resize(mesh.triangles.size());
   for (std::uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
   nodes_.emplace_back();
-  split(0, 0, static_cast<std::uint32_t>(order_.size()), centers);
+  split(0, 0, narrow<std::uint32_t>(order_.size()), centers);
 }
 
 void TriangleTree::split(std::uint32_t node, std::uint32_t begin, std::uint32_t end, std::vector<Vec3>& centers) {
@@ -60,7 +61,7 @@ void TriangleTree::split(std::uint32_t node, std::uint32_t begin, std::uint32_t 
                    [&](std::uint32_t a, std::uint32_t b) {
                      return centers[a][axis] != centers[b][axis] ? centers[a][axis] < centers[b][axis] : a < b;
                    });
-  const auto children = static_cast<std::uint32_t>(nodes_.size());
+  const auto children = narrow<std::uint32_t>(nodes_.size());
   nodes_[node].first = children;
   nodes_.resize(nodes_.size() + 2);
   split(children, begin, half, centers);

@@ -1,5 +1,6 @@
 // A tree of boxes about the triangles of a mesh: the nearest point of the surface, in double precision and the same
 // bits on every machine.
+// Lengths in m. Does not change once it is made: several threads may ask at once.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Factories of the extensions of a run (mind/extension.h defines extensions).
+// Factories are called from the thread of the run, before the first tick; the run owns what they make.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,6 @@
 // Calls code that may come from a user: a hook, an engine or a propagation model of a plugin.
+// In the thread that calls; nothing is kept. A failure of a tick is deterministic as far as the code is that was
+// called.
 #pragma once
 
 #include <exception>

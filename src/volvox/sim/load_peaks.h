@@ -1,5 +1,6 @@
 // The highest loads of docks in a run, per axis and relative to the docks' strength. They validate a gait before it is
 // tried on hardware (seed 000, section IV.F).
+// SI units. Snapshots keep it. For the thread of the loop; deterministic.
 #pragma once
 
 #include <span>

@@ -12,7 +12,7 @@ namespace {
 
 using particles::Point;
 
-std::uint8_t byte_of(double part) { return static_cast<std::uint8_t>(std::lround(255 * clamp(part, 0, 1))); }
+std::uint8_t byte_of(double part) { return narrow<std::uint8_t>(std::lround(255 * clamp(part, 0, 1))); }
 
 std::array<std::uint8_t, 3> bytes_of(const model::Color& color, double light) {
   return {byte_of(color.r * light), byte_of(color.g * light), byte_of(color.b * light)};
@@ -81,14 +81,14 @@ std::vector<std::string> MatterCloud::cloud_state(std::uint32_t item) const {
     const auto ids = world.fluid_ids();
     const auto found = std::find(ids.begin(), ids.end(), item);
     if (found == ids.end()) return {};
-    const auto i = static_cast<std::size_t>(found - ids.begin());
+    const std::size_t i = found - ids.begin();
     return describe("fluid", world.fluid_positions()[i], world.fluid_velocities()[i]);
   }
   const std::uint32_t solid = item - matter_.fluids();
   const auto ids = world.solid_ids();
   const auto found = std::find(ids.begin(), ids.end(), solid);
   if (found == ids.end()) return {};
-  const auto i = static_cast<std::size_t>(found - ids.begin());
+  const std::size_t i = found - ids.begin();
   return describe(matter_.kind_of_solid(solid) < d.debris.size() ? "debris" : "cloth", world.solid_positions()[i],
                   world.solid_velocities()[i]);
 }

@@ -1,4 +1,5 @@
 // The water, rubble and cloth of a world as a Cloud, so that recorder, viewer and pictures show them. Only reads.
+// For the thread of the loop, between two ticks. Lengths in m, world frame.
 #pragma once
 
 #include "volvox/sim/cloud.h"

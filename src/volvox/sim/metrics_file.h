@@ -1,4 +1,5 @@
 // Writes metrics.csv during the run, so that a killed run leaves its samples.
+// Owns the file. For the thread of the loop. The rows are the same in every run; when they reach the disk is not.
 #pragma once
 
 #include <filesystem>

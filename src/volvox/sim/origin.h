@@ -1,4 +1,5 @@
 // What a run was made of: its snapshots keep it, so that none is taken for one of another run.
+// A plain value that owns its texts. Differences come in a fixed order.
 #pragma once
 
 #include <cstdint>

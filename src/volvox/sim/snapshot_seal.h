@@ -1,4 +1,5 @@
 // The seal of a snapshot: the hash of its bytes, after them. A damaged snapshot must be refused, not simulated.
+// Pure functions; the bytes without their seal still belong to whoever has them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The camera of a picture. Points and directions are in the world frame, in m; angles in rad.
+// Plain values; any thread. Pictures are not part of the state, so bits may differ between machines.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // Finds the pairs of docks of two owners that are near each other, in time linear in the number of docks. Positions in
 // m, world frame.
+// Keeps copies only. For one thread; pairs come in an order that depends on the docks alone.
 #pragma once
 
 #include <functional>

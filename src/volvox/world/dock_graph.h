@@ -1,4 +1,5 @@
 // The graph of connected docks and its connected components, the organisms. Independent of physics.
+// Deterministic: organisms have the number of their lowest module, whatever the order of joining.
 #pragma once
 
 #include <cstdint>

@@ -52,14 +52,14 @@ class Columns {
       count_[k] = std::min(most_columns, truncated(std::ceil(2 * reach_[k] / spacing)));
       size_[k] = 2 * reach_[k] / count_[k];
     }
-    tops_.assign(static_cast<std::size_t>(count_[0]) * count_[1], nothing);
+    tops_.assign(narrow<std::size_t>(count_[0]) * count_[1], nothing);
   }
   void add(const Vec3& p) {
     const double x = p.x - middle_.x + reach_.x, y = p.y - middle_.y + reach_.y;
     if (x < 0 || y < 0 || x >= 2 * reach_.x || y >= 2 * reach_.y) return;
     const int column = std::min(count_[0] - 1, truncated(x / size_[0])),
               row = std::min(count_[1] - 1, truncated(y / size_[1]));
-    double& top = tops_[static_cast<std::size_t>(row) * count_[0] + column];
+    double& top = tops_[narrow<std::size_t>(row) * count_[0] + column];
     top = std::max(top, p.z);
   }
   // Columns beside the box; if none has fluid, all of them.
@@ -68,13 +68,13 @@ class Columns {
       std::vector<double> found;
       for (int row = 0; row < count_[1]; ++row)
         for (int column = 0; column < count_[0]; ++column) {
-          const double top = tops_[static_cast<std::size_t>(row) * count_[0] + column];
+          const double top = tops_[narrow<std::size_t>(row) * count_[0] + column];
           const bool covered = std::fabs((column + 0.5) * size_[0] - reach_.x) < half_.x &&
                                std::fabs((row + 0.5) * size_[1] - reach_.y) < half_.y;
           if (top != nothing && !(beside && covered)) found.push_back(top);
         }
       if (found.empty()) continue;
-      const auto middle = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2);
+      const auto middle = found.begin() + found.size() / 2;
       std::nth_element(found.begin(), middle, found.end());
       return *middle;
     }

@@ -1,5 +1,6 @@
 // The kinds of things that are numbered over the whole world: 0, 1, ... in the order of the description. The compiler
 // refuses a dock where a link is expected.
+// Plain values; they mean the same thing during a whole run, on every machine.
 #pragma once
 
 #include <fmt/core.h>

@@ -1,4 +1,5 @@
 // The colliders of a link as shapes among particles. Internal to world/. SI units, in the frame of the link.
+// For one thread, before the first tick. Fields are shared by all links of one geometry, and are deterministic.
 #pragma once
 
 #include <map>

@@ -42,15 +42,15 @@ physics::System bare_system(const World& world) {
     for (const model::Joint& joint : world.module_model(p).joints) {
       if (joint.parent < 0) continue;
       const std::uint32_t first = world.part(p).first_link;
-      join(first + static_cast<std::uint32_t>(joint.parent), first + static_cast<std::uint32_t>(joint.child),
+      join(first + joint.parent, first + joint.child,
            joint.type == model::JointType::fixed ? physics::JointType::fixed : physics::JointType::ball);
     }
   }
   for (const model::Connection& c : world.model().connections) {
     const auto link = [&](int placement, int dock) {
-      const std::uint32_t p = static_cast<std::uint32_t>(placement);
+      const std::uint32_t p = placement;
       VOLVOX_ASSERT(p < world.placements() && dock >= 0 && dock < std::ssize(world.module_model(p).docks));
-      return world.part(p).first_link + static_cast<std::uint32_t>(world.module_model(p).docks[dock].link);
+      return world.part(p).first_link + world.module_model(p).docks[dock].link;
     };
     join(link(c.a, c.dock_a), link(c.b, c.dock_b), physics::JointType::fixed);
   }

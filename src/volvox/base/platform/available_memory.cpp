@@ -37,7 +37,8 @@ std::int64_t of_process() {
   std::ifstream file("/proc/self/statm");
   std::int64_t pages = 0;
   file >> pages;
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - pages * 4096);
+  const std::int64_t most = limit.rlim_cur;
+  return std::max<std::int64_t>(0, most - pages * 4096);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // How much memory this process could still use. Must not affect the state of a simulation.
+// Any thread may ask.
 #pragma once
 
 #include <cstdint>

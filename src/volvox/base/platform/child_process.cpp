@@ -71,7 +71,7 @@ ChildProcess::~ChildProcess() { end("was not needed any more"); }
 bool ChildProcess::poll() {
   while (!ended_) {
     // It may close its output and go on, so the end of the output is not its end.
-    if (said_all_ && !process_->has_ended()) break;
+    if (said_all_ && !process_->poll_end()) break;
     if (said_all_) {
       reap({});
       break;

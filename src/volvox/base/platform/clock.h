@@ -1,4 +1,5 @@
 // Clocks and memory use of the process, for measuring and pacing. Must not affect the state of a simulation.
+// Any thread may ask.
 #pragma once
 
 #include <cstdint>

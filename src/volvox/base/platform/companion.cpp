@@ -82,13 +82,13 @@ Result<std::span<const std::byte>> Companion::call(std::span<const std::byte> by
     if (got == sizeof notice) break;
     if (got > 0) return failed("gave a malformed answer");
     if (got == 0) connected = false;  // a crash closes the socket a little before its end is reported
-    if (process_->has_ended()) {
+    if (process_->poll_end()) {
       const std::string how = process_->failure();
       return failed(how.empty() ? "ended" : how.starts_with("exit") ? "ended with " + how : how);
     }
   }
   if (notice.number != calls_ || notice.size > shared_.size()) return failed("gave a malformed answer");
-  answer_.assign(shared_.begin(), shared_.begin() + static_cast<std::ptrdiff_t>(notice.size));
+  answer_.assign(shared_.begin(), shared_.begin() + notice.size);
   return std::span<const std::byte>(answer_);
 }
 

@@ -10,7 +10,8 @@ void close_on_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 bool few_descriptors_left(int newest) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
-  return static_cast<rlim_t>(newest) >= limit.rlim_cur - limit.rlim_cur / 4;
+  const rlim_t number = newest;
+  return number >= limit.rlim_cur - limit.rlim_cur / 4;
 }
 
 }  // namespace volvox::platform

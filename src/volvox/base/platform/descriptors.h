@@ -1,4 +1,5 @@
 // File descriptors: the handles of open files and sockets, of which a process has only so many.
+// A descriptor stays its owner's. Any thread may call these.
 #pragma once
 
 namespace volvox::platform {

@@ -1,4 +1,5 @@
 // What a person's desktop does for this program.
+// The browser is a process of its own, which outlives this one. Any thread may call it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // What a file needs to outlive a crash of the machine.
+// Any thread may call these. The state of a simulation does not depend on them.
 #pragma once
 
 #include <filesystem>

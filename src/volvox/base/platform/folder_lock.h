@@ -1,4 +1,5 @@
 // Keeps a folder of results for one process: two that write into the same folder would mix their files.
+// For one thread.
 #pragma once
 
 #include <filesystem>

@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "volvox/base/index.h"
+
 namespace volvox::platform {
 namespace {
 
@@ -27,7 +29,7 @@ void close_all_but(std::vector<int> keep) {
   std::sort(keep.begin(), keep.end());
   unsigned first = 3;
   for (const int descriptor : keep) {
-    const auto kept = static_cast<unsigned>(descriptor);
+    const unsigned kept = descriptor;
     if (kept < first) continue;
     if (kept > first) close_range(first, kept - 1, 0);
     first = kept + 1;
@@ -41,7 +43,8 @@ std::uint64_t address_space_bytes() {
     if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
     std::fclose(file);
   }
-  return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t size = sysconf(_SC_PAGESIZE);
+  return size * pages;
 }
 
 void set_limit(__rlimit_resource resource, std::uint64_t value) {
@@ -75,7 +78,7 @@ void set_limits(const ProcessLimits& limits) {
 // Kills all children of this process. Theirs become ours when they end, so this goes on until there are none.
 void kill_children() {
   char name[64];
-  std::snprintf(name, sizeof name, "/proc/self/task/%d/children", static_cast<int>(getpid()));
+  std::snprintf(name, sizeof name, "/proc/self/task/%d/children", getpid());
   for (;;) {
     const int file = open(name, O_RDONLY | O_CLOEXEC);
     char text[4096] = "";
@@ -87,7 +90,7 @@ void kill_children() {
     long child = std::strtol(text, &end, 10);
     while (child != 0) {
       // The last number may be cut off; it is read whole in the next round.
-      if (*end == ' ') kill(static_cast<pid_t>(child), SIGKILL);
+      if (*end == ' ') kill(narrow<pid_t>(child), SIGKILL);
       child = std::strtol(end, &end, 10);
     }
     waitpid(-1, nullptr, 0);
@@ -174,7 +177,7 @@ GuardedProcess::~GuardedProcess() {
   if (report_ >= 0) close(report_);
 }
 
-bool GuardedProcess::has_ended() {
+bool GuardedProcess::poll_end() {
   pollfd waiting{report_, POLLIN, 0};
   if (!ended_ && poll(&waiting, 1, 0) > 0) take_report();
   return ended_;

@@ -31,8 +31,9 @@ class GuardedProcess {
   GuardedProcess(const GuardedProcess&) = delete;
   GuardedProcess& operator=(const GuardedProcess&) = delete;
 
-  bool has_ended();  // does not wait
-  void end();        // kills it, if it has not ended
+  // Takes the report of a process that has ended, without waiting for one that has not. True: it has ended.
+  bool poll_end();
+  void end();  // kills it, if it has not ended
   // A descriptor that is readable once it has ended, for poll(2).
   int descriptor() const { return report_; }
 

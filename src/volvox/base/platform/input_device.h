@@ -1,4 +1,6 @@
 // Joysticks and other input devices of Linux, with force feedback if the device supports it.
+// Owns its file. For one thread. When events arrive is a matter of chance, so they enter a run as inputs, which are
+// recorded.
 #pragma once
 
 #include <cstdint>

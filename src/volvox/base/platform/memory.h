@@ -1,4 +1,5 @@
 // Hints to the memory management of the system. They do not change results.
+// The memory stays its owner's. Any thread may call these.
 #pragma once
 
 #include <cstddef>

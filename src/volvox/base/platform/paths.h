@@ -1,4 +1,6 @@
 // Where things are on this system.
+// Read from the system and the environment at every call. Any thread may call them while nobody changes the
+// environment.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // Real-time functions of the system, for programs that run in step with hardware.
+// Times in nanoseconds of the monotonic clock. They decide when a tick is computed, never what.
 #pragma once
 
 #include <cstdint>

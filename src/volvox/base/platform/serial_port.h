@@ -1,4 +1,6 @@
 // A serial port in raw mode. Its functions do not wait.
+// Owns its file. For one thread. What arrives when is a matter of chance, so it enters a run as inputs, which are
+// recorded.
 #pragma once
 
 #include <filesystem>

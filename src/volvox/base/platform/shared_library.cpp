@@ -7,13 +7,15 @@
 #include <fstream>
 #include <vector>
 
+#include "volvox/base/index.h"
+
 namespace volvox::platform {
 namespace {
 
 template <class T>
 bool read_at(std::ifstream& file, std::uint64_t position, std::vector<T>& items) {
-  file.seekg(static_cast<std::streamoff>(position));
-  file.read(reinterpret_cast<char*>(items.data()), static_cast<std::streamsize>(items.size() * sizeof(T)));
+  file.seekg(narrow<std::streamoff>(position));
+  file.read(reinterpret_cast<char*>(items.data()), narrow<std::streamsize>(items.size() * sizeof(T)));
   return file.good();
 }
 

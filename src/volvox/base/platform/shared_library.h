@@ -1,4 +1,5 @@
 // Shared libraries that are loaded at run time.
+// The library stays loaded as long as the object, which must outlive all that its symbols point to.
 #pragma once
 
 #include <filesystem>

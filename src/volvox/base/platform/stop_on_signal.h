@@ -1,4 +1,5 @@
 // Makes Ctrl-C, SIGTERM and SIGHUP a flag that is read between two ticks.
+// Any thread may read the flag. At which tick a run stops is a matter of chance; its state at that tick is not.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,6 @@
 // UDP datagrams to and from other programs.
+// Owns its socket. For one thread. What arrives when is a matter of chance, so it enters a run as inputs, which are
+// recorded.
 #pragma once
 
 #include <cstdint>

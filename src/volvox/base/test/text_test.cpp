@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/letters.h"
 #include "volvox/base/test/temporary_folder.h"
 #include "volvox/base/type.h"
 
@@ -120,6 +123,19 @@ TEST(Text, OnlyFilesAreRead) {
   for (const auto& bad : {pipe, made.path(), std::filesystem::path("/dev/zero")})
     EXPECT_NE(read_file(bad).error().text().find("this is not a file"), std::string::npos) << bad;
   EXPECT_NE(read_file(made.path() / "b").error().text().find("there is no such file"), std::string::npos);
+}
+
+TEST(Letters, AreThoseOfAsciiInEveryLocale) {
+  int digits = 0, letters = 0, both = 0;
+  for (int i = 0; i < 256; ++i) {
+    const char c = std::bit_cast<char>(narrow<unsigned char>(i));
+    EXPECT_EQ(byte_value(c), i);
+    digits += is_digit(c), letters += is_letter(c), both += is_letter_or_digit(c);
+    EXPECT_EQ(small_letter(c), is_capital(c) ? c + 32 : c);
+  }
+  EXPECT_EQ(digits, 10);
+  EXPECT_EQ(letters, 52);
+  EXPECT_EQ(both, 62);
 }
 
 TEST(Text, AFileThatCannotBeWrittenIsNamed) {

@@ -4,6 +4,7 @@
 // opposite and collinear impulses: linear and angular momentum are kept exactly, however far
 // the two frames are apart. In frame_a's axes the velocity of that point is also the exact
 // rate of change of the joint's offset.
+// SI units, world axes unless said otherwise. The bodies must outlive the joint. One thread; deterministic.
 #pragma once
 
 #include <btBulletDynamicsCommon.h>

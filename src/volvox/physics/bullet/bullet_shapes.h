@@ -1,4 +1,5 @@
 // Bullet's shapes, made once for each Geometry and shared by all bodies that have it.
+// Belongs to one engine and its thread.
 #pragma once
 
 #include <btBulletCollisionCommon.h>

@@ -69,9 +69,9 @@ void Solver::convertContacts(btPersistentManifold** manifolds, int count, const 
   }
   const int first = m_tmpSolverContactConstraintPool.size();
   btSequentialImpulseConstraintSolver::convertContacts(manifolds, count, info);
-  bounces_.resize(static_cast<std::size_t>(m_tmpSolverContactConstraintPool.size()));
+  bounces_.resize(m_tmpSolverContactConstraintPool.size());
   for (int i = first; i < m_tmpSolverContactConstraintPool.size(); ++i) {
-    bounces_[static_cast<std::size_t>(i)] = adjust_contact(m_tmpSolverContactConstraintPool[i], info);
+    bounces_[i] = adjust_contact(m_tmpSolverContactConstraintPool[i], info);
   }
 }
 
@@ -114,7 +114,7 @@ btScalar Solver::solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int c
   });
   for (int i = 0; i < m_tmpSolverContactConstraintPool.size(); ++i) {
     const btSolverConstraint& row = m_tmpSolverContactConstraintPool[i];
-    if (row.m_appliedImpulse > 0 && !bounces_[static_cast<std::size_t>(i)]) mark_held(row);
+    if (row.m_appliedImpulse > 0 && !bounces_[i]) mark_held(row);
   }
   return btSequentialImpulseConstraintSolver::solveGroupCacheFriendlyFinish(bodies, count, info);
 }

@@ -2,6 +2,7 @@
 //   joints      rows may be soft (motors, friction), and start from the impulses of the last step
 //   contacts    friction and restitution by collider, restitution at the time of impact,
 //               a limited speed at which overlaps are pushed out
+// Belongs to one engine and its thread. Rows are solved in the order of joints and contacts: deterministic.
 #pragma once
 
 #include <btBulletDynamicsCommon.h>

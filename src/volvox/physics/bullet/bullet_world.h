@@ -3,6 +3,7 @@
 //   dispatcher  makes contacts a whole step ahead, so that nothing tunnels
 //   world       free rotation that keeps angular momentum, kinematic bodies that follow
 //               their velocity, sweeps against meshes
+// Belongs to one engine and its thread. SI units, world axes.
 #pragma once
 
 #include <btBulletDynamicsCommon.h>

@@ -1,4 +1,5 @@
 // Conversions between our vectors and Bullet's.
+// Pure functions; the same numbers on both sides.
 #pragma once
 
 #include <LinearMath/btTransform.h>

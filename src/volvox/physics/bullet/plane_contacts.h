@@ -1,5 +1,6 @@
 // Contacts of a convex shape with an infinite plane: finds all near corners in one step, exactly. Bullet's own
 // algorithm finds one point in a step and needs several steps for a patch.
+// Must outlive the dispatcher. One thread; deterministic.
 #pragma once
 
 #include <btBulletCollisionCommon.h>

@@ -1,6 +1,7 @@
 // The conformance suite: scenes with a known result, for every engine in the registry, through the interface only. An
 // engine without motion (EngineInfo::moves) skips the scenes about motion, and an engine skips the scenes about
 // features that it lacks (EngineInfo::cannot); a scene that is skipped for another reason counts as a failure.
+// SI units, frames as in engine.h. A test owns its engine, and runs in one thread.
 #pragma once
 
 #include <gtest/gtest.h>

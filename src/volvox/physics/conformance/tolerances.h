@@ -1,4 +1,5 @@
 // The tolerances of the suite: one table for all engines, and the exceptions with their reasons.
+// Constant: any thread may ask.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 // (actuators) or soft (friction loss, limits); these act as engine.h says: each row is
 //   force = clamp((target - velocity at the end of the substep) / softness, lower, upper),
 // all rows of a tree solved together through its inverse mass matrix.
+// Belongs to one World and its thread; keeps buffers only. Rows are solved in their order: deterministic.
 #pragma once
 
 #include <mujoco/mujoco.h>

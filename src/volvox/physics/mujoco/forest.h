@@ -1,5 +1,6 @@
 // The kinematic trees of a system: in MuJoCo a body moves relative to its parent, by their joint. Joints that close a
 // loop are not in a tree, nor are docks that are still open.
+// Owns its lists and keeps no reference to the system. They depend on the ids of bodies and joints only: deterministic.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
 // A system as MuJoCo's XML. Body frames are the principal frames, so that a free body's velocity
 // is that of its centre of mass; names carry our indices.
+// Pure functions: the same system gives the same text. SI units.
 #pragma once
 
 #include <string>

@@ -122,7 +122,7 @@ void World::fill_fields() {
       float* out = model_->hfield_data + model_->hfield_adr[number];
       const double low = (*field)->lowest(), rise = std::max(1e-6, (*field)->highest() - low);
       for (std::size_t k = 0; k < (*field)->heights.size(); ++k)
-        out[k] = static_cast<float>((double{(*field)->heights[k]} - low) / rise);
+        out[k] = to_float((double{(*field)->heights[k]} - low) / rise);
     }
   }
 }

@@ -1,4 +1,5 @@
 // Engine `mujoco`: Debian's MuJoCo with its kinematic trees, soft contacts and Newton solver.
+// Units, frames, threads and determinism as in physics/engine.h; it uses one thread.
 #pragma once
 
 #include <memory>

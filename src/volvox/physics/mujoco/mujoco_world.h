@@ -1,6 +1,7 @@
 // A system as a MuJoCo model, advanced by substeps. The topology of a MuJoCo model is fixed: after bodies, joints or
 // docks were added or removed, a new model is made before the next substep, with the same poses, and with velocities
 // that conserve momentum.
+// Owns model and data of MuJoCo; the system must outlive it. One thread; SI units. Deterministic.
 #pragma once
 
 #include <mujoco/mujoco.h>

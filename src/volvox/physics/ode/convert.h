@@ -1,4 +1,5 @@
 // Conversions between our types and ODE's arrays.
+// The same numbers on both sides. For the thread that steps the world.
 #pragma once
 
 #include <ode/ode.h>

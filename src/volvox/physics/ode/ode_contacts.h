@@ -4,6 +4,7 @@
 //   hulls    ODE finds one contact between two flat faces; we find more by tilting one of the hulls a little, and on
 //            meshes by a ray at each corner
 //   filters  bodies of one quiet owner, and bodies that a joint connects, do not collide
+// SI units, world frame. Belongs to one World and its thread.
 #pragma once
 
 #include <ode/ode.h>

@@ -3,6 +3,7 @@
 // torque = clamp(kd (v - qdot), +-FMax), with qdot at the end of the substep. While a dock latches, motors on all six
 // axes pull it: ODE's fixed joint acts on a at the point where b should be, not where it is, and would not conserve
 // angular momentum.
+// SI units. Owns ODE's joints; the bodies must outlive it. One thread; deterministic.
 #pragma once
 
 #include <ode/ode.h>

@@ -1,5 +1,6 @@
 // The colliders of a link in the form of ODE's geoms: hulls with faces and an origin inside, meshes and height fields
 // as triangles. Shared by all bodies with the same geometry.
+// Lengths in m. Belongs to one engine and its thread.
 #pragma once
 
 #include <ode/ode.h>

@@ -1,6 +1,7 @@
 // An ODE world with the bodies, joints and contacts of a system, advanced by substeps. Where ODE is not exact enough we
 // have our own code: free rotation that conserves angular momentum, restitution and friction by contact, and a stop for
 // fast bodies before anything that they would pass through.
+// Owns ODE's objects; system, shapes and sweep must outlive it. One thread; SI units, world frame.
 #pragma once
 
 #include <ode/ode.h>

@@ -1,5 +1,7 @@
 // A scene of the comparison of engines: bodies, joints and the drive of the joints. It uses the engine interface only,
 // so that every engine runs the same scene. Units and frames as in engine.h.
+// A value that owns its lists and shares shapes. Drives are pure functions of what they are given, so that every engine
+// gets the same commands.
 #pragma once
 
 #include <functional>

@@ -150,7 +150,7 @@ std::shared_ptr<const model::HeightFieldData> hills(double size, RandomStream& r
     for (std::uint32_t column = 0; column < field->columns; ++column) {
       double height = 0;
       for (const Wave& w : waves) height += w.height * volvox::sin(w.x * 0.1 * column + w.y * 0.1 * row + w.phase);
-      field->heights.push_back(static_cast<float>(height));
+      field->heights.push_back(to_float(height));
     }
   }
   return field;

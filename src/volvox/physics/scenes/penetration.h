@@ -1,5 +1,6 @@
 // Measures how deep the bodies of a scene penetrate each other and the ground, in metres, from their poses alone and
 // not from the contacts that an engine reports.
+// World frame. Only reads: several threads may ask at once. Deterministic.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 // The robots of the scenes, as physics.md of the project defines them: SuperBots of four bodies
 // and three joints, ATRONs of two hemispheres, and plain boxes and spheres.
+// SI units, world frame. Pure of the scene that they add to: the same calls give the same bodies.
 #pragma once
 
 #include "volvox/physics/scenes/bench_scene.h"

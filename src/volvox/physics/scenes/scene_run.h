@@ -1,4 +1,6 @@
 // Runs a scene in an engine, tick by tick, and measures it.
+// SI units unless a name says mm or degrees. One thread. The state is deterministic as the engine is; times are
+// measured.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // The scenes on which engines are compared, by name. The same name, size and seed give the same
 // bodies and the same commands on every engine and every machine.
+// SI units, world frame; any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // RAII owners of OpenGL objects. The context that made an object must be current whenever it is used or destroyed.
+// So all of them belong to one thread, that of the context.
 #pragma once
 
 #include <epoxy/gl.h>

@@ -1,4 +1,5 @@
 // Writes images to files.
+// Files are written completely or not at all. Any thread, for different files.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // Sorts the visible objects of a picture into batches: instances of one mesh at one level of detail. Lengths in m,
 // in world axes, relative to the camera's target.
+// Only reads tree and frame. One thread; the same frame gives the same batches.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
 // Lines of a picture: rays of sensors, messages on wires, rings around antennas. They are drawn as thin
 // strips that face the eye, because OpenGL's own lines are only one pixel wide.
+// Lengths in m, relative to the camera's target. Pure functions.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // Lines and short texts drawn onto a finished image: the scale bar and its label.
+// Only changes the image that it is given: one thread an image. The same on every machine.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,7 @@
 // The shaders of the engine `picture`. Colours come as sRGB, light is summed in linear space, and the
 // result is sRGB again. All positions are in m, in world axes, relative to the camera's target, so that
 // floats are exact enough in worlds of kilometres.
+// Constant texts. Drivers compile them, so pixels differ a little between machines.
 #pragma once
 
 namespace volvox::view::picture {

@@ -1,4 +1,5 @@
 // Video: frames go as raw bytes to ffmpeg, which runs as a child process and writes the file.
+// Owns the child. For one thread; write waits while ffmpeg is behind.
 #pragma once
 
 #include <filesystem>

@@ -61,7 +61,7 @@ std::string encode_tree(const RenderTree& tree) {
                                {"mesh", mesh},
                                {"scale", node.scale},
                                {"placement", std::uint32_t{node.placement}},
-                               {"gender", static_cast<int>(tree.genders[node.number])}});
+                               {"gender", number_of(tree.genders[node.number])}});
     }
   }
   json["things"] = nlohmann::json::array();
@@ -110,7 +110,7 @@ std::string encode_frame(const Frame& frame) {
   for (const RayView& ray : frame.rays) put(out, ray.from), put(out, ray.to);
   for (const auto& [from, to] : frame.traffic.wires) put(out, from), put(out, to);
   for (const Rgba& color : frame.colors) put(out, color);
-  put(out, static_cast<std::uint32_t>(frame.traffic.rings.size()));
+  put(out, narrow<std::uint32_t>(frame.traffic.rings.size()));
   for (const record::Traffic::Ring& ring : frame.traffic.rings)
     put(out, std::array{ring.x, ring.y, ring.z, ring.radius});
   return out;

@@ -1,5 +1,6 @@
 // Encodes render trees and frames as bytes for the viewer in web/: little-endian and 4-byte aligned, so that a
 // browser can upload them to its GPU unchanged. Lengths in m. web/src/protocol.ts decodes them.
+// Pure functions: the same frame gives the same bytes. Any thread.
 #pragma once
 
 #include <string>

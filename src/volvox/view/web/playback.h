@@ -1,5 +1,6 @@
 // Pause, step and speed of a run or recording that people watch: decides when the next tick is due. Times of the
 // simulation in s.
+// Wall time decides when a tick runs, never what is in it. For the thread that steps the run.
 #pragma once
 
 #include <algorithm>

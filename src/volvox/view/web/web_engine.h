@@ -1,5 +1,6 @@
 // The render engine `web`: a browser that opens its address shows the tree and its frames. It ignores
 // commands; viewed_run.h adds pause, picking and the rest.
+// The engine is for one thread; its server has one of its own (web_server.h).
 #pragma once
 
 #include "volvox/view/render_engine.h"
