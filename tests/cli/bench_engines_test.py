@@ -64,6 +64,14 @@ class BenchEngines(CommandTest):
         self.assertEqual(rows[0]["state_hash"], rows[1]["state_hash"], "threads must not change the state")
         self.assertEqual(list(rows[0]["times_faster_than"]), ["bullet@1/60"])
 
+    def test_precisions_make_rows(self):
+        rows = self.bench("--scenes", "S1", "--n", "4", "--engines", "native@mixed,native@double,native", "--seconds", "0.2")
+        self.assertEqual([row["settings"].split()[0] for row in rows], ["mixed", "double", "double"])
+        self.assertEqual(rows[1]["state_hash"], rows[2]["state_hash"])
+        self.assertNotEqual(rows[0]["state_hash"], rows[1]["state_hash"])
+        done = self.run_program("bench", "engines", "--scenes", "S1", "--n", "4", "--engines", "bullet@mixed", status=2)
+        self.assertIn("'bullet' knows double precision only", done.stderr)
+
     def test_the_same_seed_gives_the_same_state(self):
         run = lambda seed: self.bench("--scenes", "pile", "--n", "4", "--engines", "native", "--seconds", "0.2", "--seed", seed)[0]["state_hash"]
         self.assertEqual(run("3"), run("3"))

@@ -267,6 +267,7 @@ class BadOptions(CommandTest):
         for option, values in {"--dt": ["0", "-1/60", "1/0", "abc", "nan", "1e9", "1/60x", ""],
                                "--duration": ["-1", "nan", "inf", "long"],
                                "--substep": ["0", "nan", "2"],
+                               "--precision": ["single", "Mixed"],
                                "--seed": ["-1", "1.5", "x", "99999999999999999999999"],
                                "--threads": ["0", "-2", "1.5", "many"]}.items():
             for value in values:

@@ -125,7 +125,13 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
     for (const std::string& engine : engines) {
       sim::RunOptions options;
       options.experiment = scene;
-      options.engine = engine;
+      const auto at = engine.find('@');  // native@mixed
+      options.engine = engine.substr(0, at);
+      if (at != std::string::npos) {
+        const auto precision = physics::parse_precision(engine.substr(at + 1));
+        if (!precision.ok()) return complain(precision.error());
+        options.precision = *precision;
+      }
       options.dt = tick;
       options.threads = arguments.threads;
       if (arguments.modules > 0 || has_modules(scene, library))
@@ -140,7 +146,8 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
         return complain(Error(fmt::format("there is nothing named '{}' to measure", scene),
                               fmt::format("did you mean: volvox bench {}?", meant)));
       }
-      const Measured& m = *measured;
+      Measured m = *measured;
+      m.engine = engine;
       if (!m.failure.empty()) {
         log.warning(fmt::format("{} on {}: {}", scene, engine, m.failure));
         status = run_failed;

@@ -45,34 +45,35 @@ class Loader {
     flock.joints.resize(nodes);
     flock.drives.resize(pattern.columns().own.size());
     flock.used = MaskOf<T>{};
-    for (int lane = 0; lane < lane_count<T>; ++lane) {
-      // A lane that nobody needs runs after the first, without contacts.
-      const bool used = at(lane) < flock.members.size();
-      put(flock.used, lane, used);
-      load_tree(flock, lane, *flock.members[used ? at(lane) : 0].tree);
+    for (int lane = 0; lane < lane_count<T>; ++lane) put(flock.used, lane, at(lane) < flock.members.size());
+    // Node by node: lanes of a whole tree are larger than the nearest cache.
+    for (std::size_t i = 0; i < nodes; ++i) {
+      for (int lane = 0; lane < lane_count<T>; ++lane) {
+        // A lane that nobody needs runs after the first, without contacts.
+        const bool used = at(lane) < flock.members.size();
+        load_node(flock, i, lane, *flock.members[used ? at(lane) : 0].tree);
+      }
     }
     lay_out_contacts(flock);
     make_room(flock, room);
   }
 
  private:
-  void load_tree(Flock<T>& flock, int lane, const Tree& tree) {
-    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
-      const std::size_t index = at(tree.bodies()[i]);
-      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.system.forces[index],
-                shapes_[index].get());
-      if (i == 0) continue;
-      const std::size_t joint = at(tree.joints()[i]);
-      FlockJoint<T>& j = flock.joints[i];
-      put(j.position, lane, world_.system.joints[joint].position);
-      put(j.velocity, lane, world_.system.joints[joint].velocity);
-      put(j.tension, lane, world_.tensions[joint]);
-      // Sums of the tick, so that they come out the same wherever a tree is stopped on its way.
-      put(j.motor, lane, world_.motor_impulses[joint]);
-      put(j.load.l, lane, world_.load_impulses[joint].force), put(j.load.a, lane, world_.load_impulses[joint].torque);
-      for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k)
-        copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
-    }
+  void load_node(Flock<T>& flock, std::size_t i, int lane, const Tree& tree) {
+    const std::size_t index = at(tree.bodies()[i]);
+    load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.system.forces[index],
+              shapes_[index].get());
+    if (i == 0) return;
+    const std::size_t joint = at(tree.joints()[i]);
+    FlockJoint<T>& j = flock.joints[i];
+    put(j.position, lane, world_.system.joints[joint].position);
+    put(j.velocity, lane, world_.system.joints[joint].velocity);
+    put(j.tension, lane, world_.tensions[joint]);
+    // Sums of the tick, so that they come out the same wherever a tree is stopped on its way.
+    put(j.motor, lane, world_.motor_impulses[joint]);
+    put(j.load.l, lane, world_.load_impulses[joint].force), put(j.load.a, lane, world_.load_impulses[joint].torque);
+    for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k)
+      copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
   }
 
   void load_body(FlockBody<T>& to, int lane, const Body& body, const Twist& seen, const Wrench& force,
