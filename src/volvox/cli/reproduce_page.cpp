@@ -195,8 +195,10 @@ std::string reproduction_markdown(const Reproduction& r) {
                     unlike ? cell(claim.missing.empty() ? claim.explains : claim.missing) : ""});
   }
   return fmt::format(
-      "# What the papers claim, and what came out\nWritten by `volvox reproduce`, Volvox {}, {}; up to {} seeds from {} "
-      "on. {} claims: {} agree, {} better, {} differ, {} failed, {} missing.\nReal-time rows depend on the machine. The "
+      "# What the papers claim, and what came out\nWritten by `volvox reproduce`, Volvox {}, {}; up to {} seeds from "
+      "{} "
+      "on. {} claims: {} agree, {} better, {} differ, {} failed, {} missing.\nReal-time rows depend on the machine. "
+      "The "
       "rule is in docs/formats.md, \"Claims\"; index.html, which the command writes beside this, has a plot and a "
       "picture a row.\n\n{}",
       version, today(), r.seeds, r.first_seed, r.claims.size(), r.count(Verdict::agrees), r.count(Verdict::better),
