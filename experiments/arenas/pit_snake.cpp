@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/base/index.h"
+#include "volvox/base/random.h"
 
 namespace volvox::experiments::arenas {
 namespace {
@@ -22,7 +23,8 @@ Result<std::vector<model::ParameterDesc>> PitSnake::parameters(const std::filesy
       {"modules", "8", 1, 12, {}, "number of Scouts", 0, true},
       {"bend", "0.05", -0.5, 0.5, {}, "angle of every hinge, in rad; positive: U-shaped", 0},
       {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0},
-      {"pit", "0.4", 0.1, 1, {}, "width of the pit, in m", 0}};
+      {"pit", "0.4", 0.1, 1, {}, "width of the pit, in m", 0},
+      {"spread", "0", 0, 0.1, {}, "how far the start differs from seed to seed, in m either way; in rad, too", 0}};
   for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
   return all;
 }
@@ -32,6 +34,7 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   const std::int64_t modules = parameters.integer("modules", 8);
   pit_.width = parameters.number("pit", 0.4);
   arena_ = parameters.text("arena", "simple");
+  const double spread = parameters.number("spread", 0);
   const int detail = narrow<int>(parameters.integer("detail", 1));
   const model::Mind mind{
       "roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
@@ -46,9 +49,13 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   add_arena(builder, *arena);
   model::PlacementOptions options;
   options.mind = mind;
-  // The head is module 0; its dock is 0.1 m before the pit.
-  builder.add_chain(*scout, modules, "back", "front", 0, Pose{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}},
-                    "scout", options);
+  // The head is module 0; its dock is 0.1 m before the pit. The paper has 100 trials with "different initial conditions".
+  RandomStream random(setup.seed, 0, "start");
+  const auto off = [&] { return spread > 0 ? random.uniform(-spread, spread) : 0.0; };
+  Pose start{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}};
+  start.position += Vec3{off() - spread, off(), 0};
+  if (spread > 0) start.rotation = Quat::axis_angle({0, 0, 1}, off());
+  builder.add_chain(*scout, modules, "back", "front", 0, start, "scout", options);
   model::RunSettings run;
   run.duration = Time::seconds(10);
   builder.set_run(run);

@@ -46,6 +46,8 @@ TEST(Arenas, a_long_snake_crosses_the_pit_and_a_short_one_falls_in) {
     const Outcome longer = run("arenas/pit_snake", engine, {{"modules", "8"}}, 10);
     EXPECT_EQ(longer.metric("crossed"), 1) << engine;
     EXPECT_GT(longer.metric("lowest_m"), -0.05) << engine;
+    EXPECT_EQ(run("arenas/pit_snake", engine, {{"pit", "0.44"}}, 10).metric("crossed"), 1);
+    EXPECT_EQ(run("arenas/pit_snake", engine, {{"pit", "0.44"}, {"bend", "0"}}, 10).metric("crossed"), 0);
     const Outcome shorter = run("arenas/pit_snake", engine, {{"modules", "5"}}, 7);
     EXPECT_EQ(shorter.metric("crossed"), 0) << engine;
     EXPECT_LT(shorter.metric("lowest_m"), -0.1) << engine;

@@ -15,6 +15,7 @@
 #include "volvox/base/isa.h"
 #include "volvox/cli/bench_lattice.h"
 #include "volvox/cli/bench_particles.h"
+#include "volvox/cli/bench_view.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/docs_command.h"
 #include "volvox/cli/evolve.h"
@@ -108,6 +109,7 @@ struct Arguments {
   BenchLatticeArguments bench_lattice;
   BenchParticlesArguments bench_particles;
   BenchEvolveArguments bench_evolve;
+  BenchViewArguments bench_view;
   EvolveArguments evolve;
   CrosscheckArguments crosscheck;
   NetArguments net;
@@ -366,6 +368,7 @@ void add_others(CLI::App& app, Arguments& a) {
   add_bench_lattice(*bench, a.bench_lattice);
   add_bench_particles(*bench, a.bench_particles);
   add_bench_evolve(*bench, a.bench_evolve);
+  add_bench_view(*bench, a.bench_view);
 
   CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot, an experiment or a task of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
@@ -534,6 +537,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     if (bench->got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
     if (bench->got_subcommand("particles")) return bench_particles_command(a.bench_particles, log);
     if (bench->got_subcommand("evolve")) return bench_evolve_command(a.bench_evolve, library, log);
+    if (bench->got_subcommand("view")) return bench_view_command(a.bench_view, library, log);
     const bool engines = bench->got_subcommand("engines");
     return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);
   }

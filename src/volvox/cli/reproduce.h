@@ -51,6 +51,8 @@ int check_figures(const std::vector<std::string>& what);
 
 // One page that stands alone.
 std::string reproduction_page(const Reproduction& reproduction);
+// The same as docs/reproduction.md keeps it.
+std::string reproduction_markdown(const Reproduction& reproduction);
 std::string reproduction_csv(const Reproduction& reproduction);
 // "0.0466 m/s [0.0461, 0.0472]"; "-": nothing was measured
 std::string measured_text(const ReproducedClaim& claim);

@@ -294,7 +294,9 @@ int reproduce_command(const ReproduceArguments& arguments, sim::Library& library
       return complain(drawn.error()), run_failed;
   const auto page = write_file(*folder / "index.html", reproduction_page(*r));
   const auto table = write_file(*folder / "claims.csv", reproduction_csv(*r));
-  if (!page.ok() || !table.ok()) return complain(!page.ok() ? page.error() : table.error()), run_failed;
+  const auto summary = write_file(*folder / "reproduction.md", reproduction_markdown(*r));
+  for (const auto* written : {&page, &table, &summary})
+    if (!written->ok()) return complain(written->error()), run_failed;
   if (arguments.json) fmt::print("{}\n", to_json_text(to_json(*r, *folder), 2));
   else if (!arguments.quiet)
     fmt::print("\n{}\n  {} claims: {} agree, {} better, {} differ, {} failed, {} missing\n  page   {}\n  table  {}\n",

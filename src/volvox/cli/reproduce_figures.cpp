@@ -293,6 +293,8 @@ int draw_figures(const ReproduceArguments& arguments, const fs::path& folder, co
   }
   for (const PlannedFigure& f : *figures) {
     const report::FigureFiles files = files_of(f, *plan, parent);
+    std::error_code error;
+    fs::create_directories(folder / f.figure.paper, error);  // if it cannot be made, writing says so
     for (const auto& [name, text] : files)
       if (auto written = write_file(folder / f.figure.paper / name, text); !written.ok())
         return complain(written.error()), run_failed;

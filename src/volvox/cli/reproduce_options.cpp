@@ -16,7 +16,7 @@ Examples:
   volvox reproduce --list                      # the claims, and what each is measured by; nothing is run
   volvox reproduce --json --jobs 2
 
-Claims are read from experiments/*/claims.json. The folder gets index.html, claims.csv, pictures/ and runs/. A
+Claims are read from experiments/*/claims.json. The folder gets index.html, reproduction.md, claims.csv, pictures/ and runs/. A
 command that was stopped goes on with the same --out. Status 1: a claim could not be measured.)";
 
 }  // namespace

@@ -180,6 +180,31 @@ std::string reproduction_page(const Reproduction& r) {
   return report::html_page("What the papers claim, and what Volvox measures", body);
 }
 
+std::string reproduction_markdown(const Reproduction& r) {
+  report::Rows rows = {{"paper", "place", "claim", "paper", "Volvox, median [interval], seeds", "verdict", "why"}};
+  const auto cell = [](std::string text) {  // a bar would end the cell
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+    return text;
+  };
+  for (const ReproducedClaim& row : r.claims) {
+    const report::Claim& claim = row.claim;
+    const bool unlike = row.judgement.verdict != Verdict::agrees && row.judgement.verdict != Verdict::better;
+    rows.push_back({claim.paper, claim.place, cell(claim.claim),
+                    claim.paper_value ? report::number(*claim.paper_value) : "",
+                    claim.missing.empty() ? measured_text(row) : "", name(row.judgement.verdict),
+                    unlike ? cell(claim.missing.empty() ? claim.explains : claim.missing) : ""});
+  }
+  return fmt::format(
+      "# What the papers claim, and what came out\nWritten by `volvox reproduce`, Volvox {}, {}; up to {} seeds from "
+      "{} "
+      "on. {} claims: {} agree, {} better, {} differ, {} failed, {} missing.\nReal-time rows depend on the machine. "
+      "The "
+      "rule is in docs/formats.md, \"Claims\"; index.html, which the command writes beside this, has a plot and a "
+      "picture a row.\n\n{}",
+      version, today(), r.seeds, r.first_seed, r.claims.size(), r.count(Verdict::agrees), r.count(Verdict::better),
+      r.count(Verdict::differs), r.count(Verdict::failed), r.count(Verdict::missing), report::markdown_table(rows));
+}
+
 std::string reproduction_csv(const Reproduction& r) {
   Csv csv{"paper", "place", "claim", "paper_value", "value", "low", "high", "seeds", "unit", "verdict", "command"};
   const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : std::string(); };

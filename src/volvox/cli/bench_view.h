@@ -1,0 +1,24 @@
+// `volvox bench view`: frames that are simulated and drawn together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "volvox/cli/commands.h"
+
+namespace CLI {
+class App;
+}
+
+namespace volvox::cli {
+
+struct BenchViewArguments {
+  std::vector<std::string> scenes;  // experiments; empty: those of figure 1 of the ReMod3D paper
+  std::string size = "1280x720", dt = "1/60";
+  int frames = 120, modules = 1000, threads = 1;  // modules: of the scenes with 1000
+  bool json = false;
+};
+void add_bench_view(CLI::App& bench, BenchViewArguments& arguments);
+int bench_view_command(const BenchViewArguments& arguments, sim::Library& library, Log& log);
+
+}  // namespace volvox::cli

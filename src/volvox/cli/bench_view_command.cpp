@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
+#include "volvox/base/platform/clock.h"
+#include "volvox/cli/bench_view.h"
+#include "volvox/cli/film.h"
+#include "volvox/cli/numbers.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/report/table.h"
+
+namespace volvox::cli {
+namespace {
+
+struct Scene {
+  std::string name, experiment;
+  bool sized = false;  // it has --modules of them
+};
+const std::vector<Scene> figure_1 = {{"1a complex structure", "remod3d/complex_structure"},
+                                     {"1b disconnected SuperBots", "remod3d/scatter", true},
+                                     {"1c snake", "remod3d/snake", true},
+                                     {"1d manipulator", "remod3d/manipulator"},
+                                     {"1e rolling track", "remod3d/rolling_track"},
+                                     {"1f eight shape", "remod3d/eight_shape"},
+                                     {"1g terrain", "remod3d/terrain"},
+                                     {"1h wheelbot", "remod3d/wheelbot"}};
+
+struct Measured {
+  std::string scene, experiment, device;
+  std::size_t modules = 0;
+  int frames = 0;
+  double wall = 0, processor = 0;  // s, of all frames
+  double simulate = 0, draw = 0;   // s of the clock a frame, medians
+  double per_second() const { return frames / wall; }
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+// Each frame is a tick of the run and a picture of it in memory, as a window would show it.
+Result<Measured> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
+  constexpr int warm_up = 5;  // frames: meshes are uploaded, contacts found
+  RunArguments run_arguments;
+  run_arguments.experiment = scene.experiment;
+  run_arguments.dt = arguments.dt;
+  run_arguments.duration = 1e4;
+  run_arguments.threads = arguments.threads;
+  run_arguments.view.size = arguments.size;
+  if (scene.sized) run_arguments.set.push_back(fmt::format("modules={}", arguments.modules));
+  auto options = run_options(run_arguments);
+  if (!options.ok()) return options.error();
+  auto prepared = sim::Run::prepare(*options, library, log);
+  if (!prepared.ok()) return prepared.error();
+  sim::Run& run = **prepared;
+  auto studio = Studio::create(run_arguments.view, render_engines(library), run, 1);
+  if (!studio.ok()) return studio.error();
+  if (auto ready = studio->use_renderer_of(0); !ready.ok()) return ready.error();
+  view::Frame frame;
+  studio->capture(run, frame);
+  const auto camera =
+      view::parse_camera(run.camera(), studio->subject(frame), studio->aspect, run.simulation().world(), frame);
+  if (!camera.ok()) return camera.error();
+
+  Measured m{scene.name, scene.experiment, studio->engine->info().device, run.report().modules, arguments.frames};
+  std::vector<double> simulate, draw;
+  double begin = 0, processor = 0;
+  for (int i = -warm_up; i < arguments.frames; ++i) {
+    if (i == 0) begin = platform::monotonic_seconds(), processor = platform::process_cpu_seconds();
+    const double before = platform::monotonic_seconds();
+    if (!run.step().ok()) return Error(run.report().failure, "");
+    const double between = platform::monotonic_seconds();
+    studio->capture(run, frame);
+    if (auto shown = studio->engine->show(frame); !shown.ok()) return shown.error();
+    if (const auto image = studio->engine->image(*camera, {}); !image.ok()) return image.error();
+    if (i < 0) continue;
+    simulate.push_back(between - before);
+    draw.push_back(platform::monotonic_seconds() - between);
+  }
+  m.wall = platform::monotonic_seconds() - begin;
+  m.processor = platform::process_cpu_seconds() - processor;
+  m.simulate = median(std::move(simulate));
+  m.draw = median(std::move(draw));
+  return m;
+}
+
+void print(const std::vector<Measured>& all, const BenchViewArguments& arguments) {
+  if (arguments.json) {
+    nlohmann::ordered_json scenes = nlohmann::ordered_json::array();
+    for (const Measured& m : all)
+      scenes.push_back({{"scene", m.scene},
+                        {"experiment", m.experiment},
+                        {"modules", m.modules},
+                        {"frames", m.frames},
+                        {"frames_per_second", m.per_second()},
+                        {"processor_s_per_frame", m.processor / m.frames},
+                        {"simulate_ms", 1e3 * m.simulate},
+                        {"draw_ms", 1e3 * m.draw},
+                        {"device", m.device}});
+    fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"size", arguments.size},
+                                                           {"dt", arguments.dt},
+                                                           {"threads", arguments.threads},
+                                                           {"scenes", scenes}},
+                                    2));
+    return;
+  }
+  report::Rows rows = {{"scene", "modules", "frames/s", "simulate, ms", "draw, ms", "processor, ms"}};
+  for (const Measured& m : all)
+    rows.push_back({m.scene, std::to_string(m.modules), report::number(m.per_second(), 3),
+                    report::number(1e3 * m.simulate, 3), report::number(1e3 * m.draw, 3),
+                    report::number(1e3 * m.processor / m.frames, 3)});
+  fmt::print("{}  {} frames of {}, ticks of {} s, drawn by {}\n", report::text_table(rows), arguments.frames,
+             arguments.size, arguments.dt, all.empty() ? "" : all.front().device);
+}
+
+}  // namespace
+
+void add_bench_view(CLI::App& bench, BenchViewArguments& arguments) {
+  CLI::App* view = bench.add_subcommand(
+      "view",
+      "frames simulated and drawn together: the scenes of figure 1 of the ReMod3D paper, which ran at 60 a second");
+  view->footer(
+      "\nExamples:\n  volvox bench view\n  volvox bench view remod3d/snake swarmsimx/formation --frames 300 --json\n\n"
+      "Each frame is a tick and a picture of it in memory; times of the clock are medians.");
+  view->add_option("scenes", arguments.scenes, "experiments (default: figure 1)");
+  view->add_option("--size", arguments.size, "of a picture")->capture_default_str()->type_name("WxH");
+  view->add_option("--dt", arguments.dt, "length of a tick in seconds")->capture_default_str()->type_name("R");
+  view->add_option("--frames", arguments.frames, "of each scene")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000));
+  view->add_option("--n", arguments.modules, "modules of figures 1b and 1c")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(3, 100'000));
+  view->add_option("--threads", arguments.threads, "threads to use")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  view->add_flag("--json", arguments.json, "print one JSON object on standard output and nothing else there");
+}
+
+int bench_view_command(const BenchViewArguments& arguments, sim::Library& library, Log& log) {
+  std::vector<Scene> scenes = figure_1;
+  if (!arguments.scenes.empty()) {
+    scenes.clear();
+    for (const std::string& name : arguments.scenes) scenes.push_back({name, name});
+  }
+  std::vector<Measured> all;
+  for (const Scene& scene : scenes) {
+    if (is_terminal(2)) std::fputs(fmt::format("\r\x1b[K{} ...", scene.name).c_str(), stderr);
+    auto measured = measure(scene, arguments, library, log);
+    if (is_terminal(2)) std::fputs("\r\x1b[K", stderr);
+    if (!measured.ok()) return complain(measured.error());
+    all.push_back(std::move(*measured));
+  }
+  print(all, arguments);
+  return done;
+}
+
+}  // namespace volvox::cli
