@@ -15,6 +15,8 @@ void register_experiments(ExperimentRegistry& registry);
 }
 namespace dprsim {
 void register_experiments(ExperimentRegistry& registry);
+// For Library::experiment_files["cells.sdf"]: an SDF world with a population of cells.
+std::unique_ptr<sim::Experiment> cell_world_file(const std::filesystem::path& file, const sim::Library& library);
 }
 namespace remod3d {
 void register_experiments(ExperimentRegistry& registry);

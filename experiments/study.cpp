@@ -13,6 +13,7 @@ const sim::Library& library() {
     sim::Library made;
     robots::register_behaviors(made.minds.behaviors);
     register_experiments(made.experiments);
+    made.experiment_files["cells.sdf"] = dprsim::cell_world_file;
     return made;
   }();
   return all;

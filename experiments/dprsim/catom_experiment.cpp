@@ -103,6 +103,7 @@ Result<void> CatomExperiment::make_world(const sim::Setup& setup) {
   const auto motion = motion_options(setup);
   if (!motion.ok()) return motion.error();
   options.motion = *motion;
+  if (setup.settings.contains("radio_range")) options.radio_range = number(setup, "radio_range");
   world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(*kind, number(setup, "pitch")), options);
   return {};
 }

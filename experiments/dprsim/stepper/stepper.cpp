@@ -47,7 +47,7 @@ Result<std::vector<model::ParameterDesc>> Stepper::parameters(const std::filesys
       {"steps", "12", 1, 10000, {}, "to make; 12 are once around", 0, true},
       {"slope", "0", 0, 90, {}, "of the table, in degrees; at 90 it stands upright, and the catom climbs", 0},
       {"table", "0.3", 0, 10, {}, "friction of the table", 0},
-      {"drive", "full", {}, {}, {"full", "micro"}, "features are switched, or fade into each other over a step", 0},
+      {"drive", "micro", {}, {}, {"full", "micro"}, "features are switched, or fade into each other over a step", 0},
       {"friction", "0.6", 0, 10, {}, "between the catoms", 0},
       {"held", "true", 0, 0, {"true", "false"}, "whether the other catom is held; else both are free", 0},
       {"repel", "false", 0, 0, {"true", "false"}, "whether the features behind push, too", 0}};
@@ -58,7 +58,7 @@ Result<model::WorldModel> Stepper::init(sim::Setup& setup) {
   const double rate = parameters.number("rate", 4), slope = radians(parameters.number("slope", 0));
   steps_ = parameters.integer("steps", 12);
   const double table = parameters.number("table", 0.1), friction = parameters.number("friction", 0.6);
-  const bool micro = parameters.text("drive", "full") == "micro";
+  const bool micro = parameters.text("drive", "micro") == "micro";
   const bool held = parameters.flag("held", true), repel = parameters.flag("repel", false);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   auto loaded = setup.library.load("planar_catom");

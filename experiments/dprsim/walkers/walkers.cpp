@@ -18,6 +18,7 @@ using lattice::Cell;
 using lattice::Walker;
 
 constexpr std::int64_t look_every = 10;  // ticks
+constexpr double pitch = 0.044;          // m, that of planar catoms
 
 // Groups, which grow from a cell by chance, and single catoms; no two of them touch.
 class Places {
@@ -75,8 +76,8 @@ Result<std::vector<model::ParameterDesc>> Walkers::parameters(const std::filesys
       {"side", "60", 4, 100000, {}, "of the square in which they are strewn, in pitches", 0, true},
       {"range", "0", 0, 1e9, {}, "of the radio, in pitches; 0: everybody hears everybody", 0},
       {"period", "30", 4, 10000, {}, "ticks between announcements", 0, true}};
-  // A roll is two steps of dprsim/stepper, at the 8 steps a second that it makes on any table: 0.25 s.
-  all.push_back({"motion_ticks", "15", 1, 1e6, {}, "of a roll; 15 of 1/60 s are two steps of dprsim/stepper", 0, true});
+  // A roll is two steps of dprsim/stepper, at the 4 steps a second at which it missed none: 0.5 s.
+  all.push_back({"motion_ticks", "30", 1, 1e6, {}, "of a roll; 30 of 1/60 s are two steps of dprsim/stepper", 0, true});
   return all;
 }
 
@@ -90,8 +91,8 @@ Result<model::WorldModel> Walkers::init(sim::Setup& setup) {
   lattice::WorldOptions options{.seed = setup.seed};
   options.motion = {.ticks = narrow<std::uint32_t>(whole("motion_ticks")), .keep_connected = true};
   const double range = number(setup, "range");
-  options.radio_range = range > 0 ? range : 1e12;
-  world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(lattice::Kind::hex), options);
+  options.radio_range = range > 0 ? range * pitch : 1e12;
+  world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(lattice::Kind::hex, pitch), options);
   Places places(truncated<std::int32_t>(side), setup.seed);
   for (std::size_t i = 0; i < groups + isolated; ++i)
     if (!places.add(i < groups ? size : 1))
@@ -99,12 +100,13 @@ Result<model::WorldModel> Walkers::init(sim::Setup& setup) {
                                isolated, side, side),
                    "give a larger side (--set side=200), or fewer of them");
   first_isolated_ = narrow<std::uint32_t>(groups * size);
-  if (const auto done = world_->load(Walker{.period = narrow<std::uint16_t>(whole("period"))}); !done.ok())
-    return done.error();
+  Walker prototype;
+  prototype.period = narrow<std::uint16_t>(whole("period"));
+  if (const auto done = world_->load(prototype); !done.ok()) return done.error();
   if (const auto done = world_->add(places.cells); !done.ok()) return done.error();
   if (const auto done = world_->start(); !done.ok()) return done.error();
   begun_at_ = barycentre(world_->ensemble());
-  return empty_world("walkers", 900);
+  return empty_world("walkers", 1500);
 }
 
 void Walkers::before_tick(sim::Simulation&) {
@@ -144,9 +146,9 @@ void Walkers::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   metrics.set("radio_messages", radio, "announcements and calls");
   metrics.set("messages", real(world_->traffic().delivered), "by wire and radio, at each receiver");
   metrics.set("rolls", real(world_->motion().moves), "by a sixth of a turn");
-  metrics.set("final_distance", far / count, "mean from the barycentre, in pitches");
+  metrics.set("final_distance", far / count / pitch, "mean from the barycentre, in pitches");
   metrics.set("final_distance_of_disc", disc, "the least possible: that of a full disc");
-  metrics.set("barycentre_moved", length(middle - begun_at_), "of all catoms, since the start, in pitches");
+  metrics.set("barycentre_moved", length(middle - begun_at_) / pitch, "of all catoms, since the start, in pitches");
   metrics.set("lost", real(world_->motion().lost), "wishes to roll that gave way to others");
   metrics.set("cuts_refused", real(world_->cuts_refused()), "rolls that would have cut a group in two");
   measure_world(metrics);

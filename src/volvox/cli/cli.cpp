@@ -36,6 +36,7 @@ sim::Library standard_library() {
   robots::register_behaviors(library.minds.behaviors);
   experiments::register_experiments(library.experiments);
   library.experiment_files[".json"] = evolve::organism_file;
+  library.experiment_files["cells.sdf"] = experiments::dprsim::cell_world_file;
   device::register_extensions(library.extensions);
   auto plugins = std::make_shared<plugin::Plugins>();
   view::add_web_engine(plugins->renderers());

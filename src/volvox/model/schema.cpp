@@ -64,7 +64,7 @@ constexpr ElementRule rules[] = {
     {"drain", "volvox:particles", "pose size"},
     {"population", "world",
      "name type robot count pose velocity from to turn count_x count_y count_z spacing_x spacing_y spacing_z jitter "
-     "random_yaw seed"},
+     "random_yaw seed lattice cells program pitch motion motion_ticks connected capacity radio_range"},
 };
 
 bool holds(std::string_view words, std::string_view word) {

@@ -196,6 +196,7 @@ class WorldReader {
 
   void read_population(const XMLElement& e) {
     const Attributes attributes(e, report_);
+    if (attributes.text("type") == "cells") return;  // cell_population.h
     const std::string name = attributes.required("name"), robot = attributes.required("robot");
     const std::string type = attributes.required("type");
     const std::optional<Pose> pose = attributes.pose("pose");
@@ -203,7 +204,7 @@ class WorldReader {
     const bool linked = type == "chain" || type == "ring", spread = type == "grid" || type == "lattice";
     if (!type.empty() && !linked && !spread) {
       return report_.error(e, fmt::format("there is no population of type {}", type),
-                           suggest(type, {"chain", "ring", "grid", "lattice"}));
+                           suggest(type, {"chain", "ring", "grid", "lattice", "cells"}));
     }
     refuse(e, type,
            linked ? std::vector<const char*>{"count_x", "count_y", "count_z", "spacing_x", "spacing_y", "spacing_z",

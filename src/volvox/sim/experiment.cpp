@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "volvox/base/platform/paths.h"
+#include "volvox/model/cell_population.h"
 #include "volvox/model/file_names.h"
 
 namespace volvox::sim {
@@ -91,6 +92,10 @@ std::unique_ptr<Experiment> make_experiment(const Located& located, const Librar
   if (const auto kind = library.experiment_files.find(located.file.extension().string());
       kind != library.experiment_files.end())
     return kind->second(located.file, library);
+  // A world of cells is an SDF file, too; who can run it has said so under this name.
+  if (const auto cells = library.experiment_files.find("cells.sdf");
+      cells != library.experiment_files.end() && model::has_cell_population(located.file))
+    return cells->second(located.file, library);
   return std::make_unique<WorldFile>(located.file);
 }
 

@@ -146,7 +146,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.files = models.sources();
   if (library_.plugins)
     for (const fs::path& plugin : library_.plugins->files()) model::note_source(report_.files, plugin);
-  if (report_.modules == 0 && !located->registered)
+  if (report_.modules == 0 && !located->registered && cloud() == nullptr)
     log_.warning(Diagnostic{report_.file, 0, "nothing here has a mind, so that there are no modules: bodies only move",
                             "give a robot <volvox:mind behavior=\"idle\"/> (in a URDF: inside <gazebo>)"}
                      .text());

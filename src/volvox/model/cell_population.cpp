@@ -1,0 +1,78 @@
+#include "volvox/model/cell_population.h"
+
+#include <fmt/format.h>
+
+#include "volvox/base/index.h"
+#include "volvox/model/parameters.h"
+
+namespace volvox::model {
+namespace {
+
+bool is_of_cells(const XMLElement& population) {
+  const char* type = population.Attribute("type");
+  return type != nullptr && std::string_view(type) == "cells";
+}
+
+CellPopulation read_population(const XMLElement& e, Report& report) {
+  const Attributes attributes(e, report);
+  const std::vector<std::string> lattices = {"cubic", "square", "hex", "bcc", "fcc"};
+  const std::vector<std::string> motions = {"usual", "roll", "slide", "pivot"};
+  CellPopulation cells;
+  cells.name = attributes.required("name");
+  cells.cells = attributes.required("cells");
+  cells.lattice = lattices[attributes.choice("lattice", 0, lattices)];
+  cells.motion = motions[attributes.choice("motion", 0, motions)];
+  cells.program = attributes.text("program");
+  cells.pitch = attributes.number("pitch", cells.pitch, {1e-9, 1e9, false});
+  cells.capacity = narrow<std::uint32_t>(attributes.integer("capacity", 0, 0, 1'000'000));
+  cells.motion_ticks = narrow<std::uint32_t>(attributes.integer("motion_ticks", 1, 1, 1'000'000));
+  cells.connected = attributes.flag("connected", cells.connected);
+  cells.radio_range = attributes.number("radio_range", 0, Range::not_negative());
+  cells.line = e.GetLineNum();
+  for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next())
+    for (const char* foreign : {"robot", "count", "pose", "velocity", "from", "to", "turn", "count_x", "count_y",
+                                "count_z", "spacing_x", "spacing_y", "spacing_z", "jitter", "random_yaw", "seed"})
+      if (std::string_view(a->Name()) == foreign)
+        report.error(e, fmt::format("a population of cells has no {}=", foreign), "leave it out, or change type=");
+  return cells;
+}
+
+}  // namespace
+
+bool has_cell_population(const std::filesystem::path& file) {
+  const Result<std::string> text = read_text(file);
+  return text.ok() &&
+         (text->find("type=\"cells\"") != std::string::npos || text->find("type='cells'") != std::string::npos);
+}
+
+Result<CellPopulation> read_cell_population(const std::filesystem::path& file,
+                                            const std::map<std::string, std::string>& settings, ModelLibrary& library) {
+  const Result<std::string> read = library.read(file);
+  if (!read.ok()) return read.error();
+  Report report(file.string());
+  tinyxml2::XMLDocument document, substituted;
+  if (!parse_xml(*read, document, report)) return report.error();
+  const XMLElement* world = document.RootElement()->FirstChildElement("world");
+  if (world == nullptr) {
+    report.error(*document.RootElement(), "the file holds no <world>", "put the population into one");
+    return report.error();
+  }
+  const auto parameters = parameters_of(*world, *read, report);
+  if (!report.ok()) return report.error();
+  const auto settled = settle_values(parameters, settings, file.string());
+  if (!settled.ok()) return settled.error();
+  const std::string text = substitute(*read, *settled, report);
+  if (!report.ok() || !parse_xml(text, substituted, report)) return report.error();
+  CellPopulation cells;
+  for (const XMLElement* e : children(*substituted.RootElement()->FirstChildElement("world"), "volvox:population")) {
+    if (!is_of_cells(*e)) continue;
+    if (cells.line > 0)
+      report.error(*e, "the world has two populations of cells", "keep one: all catoms are on one lattice");
+    else cells = read_population(*e, report);
+  }
+  if (report.ok() && cells.line == 0) report.error(0, "the world has no population of type cells", "give it one");
+  if (!report.ok()) return report.error();
+  return cells;
+}
+
+}  // namespace volvox::model
