@@ -230,7 +230,7 @@ class Slurm(Cluster):
             file.write(SLURM_CONF.format(host=socket.gethostname().split(".")[0], user="root", folder=place, port1=free_port(), port2=free_port()))
         os.environ["SLURM_CONF"] = conf
         os.environ["PATH"] += ":/usr/sbin:/sbin"
-        log = open(os.path.join(place, "daemons.log"), "w")
+        log = cls.enterClassContext(open(os.path.join(place, "daemons.log"), "w"))
         for command in [["munged", "--foreground", "--force", f"--socket={place}/munge.socket", f"--key-file={key}", f"--pid-file={place}/munged.pid",
                          f"--log-file={place}/munged.log", f"--seed-file={place}/munged.seed"], ["slurmctld", "-D", "-c"], ["slurmd", "-D"]]:
             cls.daemons.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=place))
@@ -276,6 +276,21 @@ class Slurm(Cluster):
             self.assert_same(found, "pmix", first, "a")
             self.assertFalse(os.path.exists(os.path.join(self.folder, "pmix", "ranks")), "they are ranks of MPI")
 
+    def task_of_slurm(self, rank):
+        """The process of a task of this Slurm; its own children, which have the same environment, are none."""
+        is_ours = lambda pid: os.path.realpath(self.program) == os.readlink(f"/proc/{pid}/exe")
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if not entry.name.isdigit() or not is_ours(entry.name):
+                    continue
+                environment = (entry / "environ").read_bytes().split(b"\0")
+                parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[1]
+                if f"SLURM_PROCID={rank}".encode() in environment and f"SLURM_CONF={os.environ['SLURM_CONF']}".encode() in environment and not is_ours(parent):
+                    return int(entry.name)
+            except OSError:
+                pass
+        return None
+
     def test_a_task_that_is_killed_is_replaced(self):
         task = self.task(trial={"duration": 2, "count": 2}, algorithm={"name": "ga", "population": 16, "generations": 3})
         first = self.alone(task, "a")
@@ -283,17 +298,11 @@ class Slurm(Cluster):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "VOLVOX_RANKS_PATIENCE": "3"})
         victim = None
         for _ in range(600):  # a rank that is not the first, once it works
-            for pid in descendants(self.daemons[2].pid):
-                try:
-                    environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-                    if b"SLURM_PROCID=2" in environment and "volvox" in os.readlink(f"/proc/{pid}/exe"):
-                        victim = pid
-                        break
-                except OSError:
-                    pass
+            victim = self.task_of_slurm(2)
             if victim and os.path.exists(os.path.join(self.folder, "k", "generation.jsonl")):
                 break
             time.sleep(0.1)
+        self.assertIsNotNone(victim)
         os.kill(victim, signal.SIGKILL)
         out, errors = process.communicate(timeout=240)
         found = json.loads(out)
