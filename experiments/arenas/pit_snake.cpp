@@ -1,5 +1,7 @@
 #include "pit_snake.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -20,9 +22,9 @@ double paper_step_us(const std::string& arena) {
 
 Result<std::vector<model::ParameterDesc>> PitSnake::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = {
-      {"modules", "8", 1, 12, {}, "number of Scouts", 0, true},
-      {"bend", "0.05", -0.5, 0.5, {}, "angle of every hinge, in rad; positive: U-shaped", 0},
-      {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0},
+      {"modules", "8", 1, 12, {}, "number of Scouts", 0, true, true},
+      {"bend", "0.05", -0.5, 0.5, {}, "angle of every hinge, in rad; positive: U-shaped", 0, false, true},
+      {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0, false, true},
       {"pit", "0.4", 0.1, 1, {}, "width of the pit, in m", 0},
       {"spread", "0", 0, 0.1, {}, "how far the start differs from seed to seed, in m either way; in rad, too", 0}};
   for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
@@ -60,6 +62,12 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   run.duration = Time::seconds(10);
   builder.set_run(run);
   return builder.build();
+}
+
+// Steep enough to see into the pit, with the way to it.
+std::string PitSnake::camera() const {
+  const double middle = pit_.width / 2 - 0.2;
+  return fmt::format("{0:.3f},-1.5,2.1:{0:.3f},0,-0.1", middle);
 }
 
 void PitSnake::observe(const sim::Simulation& simulation) {

@@ -11,6 +11,7 @@ class PitSnake final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
+  std::string camera() const override;
   void observe(const sim::Simulation& simulation) override;
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
   void archive_state(Archive& ar) override;

@@ -3,15 +3,20 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from command import CommandTest
+from watcher import Watcher
 
+WORLD = pathlib.Path(__file__).parents[2] / "experiments/evolution/organism/world.sdf"
 TASK = {
     "experiment": "evolution/organism",
     "fitness": [{"metric": "moved_m", "better": "more"}],
@@ -103,6 +108,41 @@ class Evolve(CommandTest):
             self.assertNotIn(foreign, page)
         self.assertTrue(os.path.exists(os.path.join(self.folder, "a", "gallery", "01.json")))
 
+    def test_the_page_is_live_behind_a_token(self):
+        task = self.task(trial={"duration": 1, "count": 2}, algorithm={"name": "ga", "population": 8, "generations": 100000})
+        process = subprocess.Popen([self.program, "evolve", task, "--quiet", "--gallery", "0", "--jobs", "2", "--threads", "1", "--view", "--no-browser", "--out", "v"],
+                                   cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        try:
+            line = process.stderr.readline()
+            port, query = re.search(r"http://127\.0\.0\.1:(\d+)/(\?token=[0-9a-f]{32})", line).groups()
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20)
+            self.assertEqual(refused.exception.code, 403)
+            page = urllib.request.urlopen(f"http://127.0.0.1:{port}/{query}", timeout=20).read().decode()
+            self.assertIn("/live.js" + query, page)
+            self.assertIn("WebSocket", urllib.request.urlopen(f"http://127.0.0.1:{port}/live.js{query}", timeout=20).read().decode())
+            watcher = Watcher(int(port), query)
+            shown = [watcher.message().decode() for _ in range(2)]
+            watcher.close()
+            generations = [int(re.search(r"after (\d+) generations", one).group(1)) for one in shown]
+            self.assertLess(generations[0], generations[1], "it goes on")
+            self.assertIn(b"403", Watcher(int(port), "").answer.split(b"\r\n")[0])
+            taken = self.run_program("evolve", task, "--view", "--no-browser", "--port", port, "--out", "w", status=2)
+            self.assertIn("--port", taken.stderr)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+
+    def test_the_gallery_has_a_film(self):
+        done = self.run_program("evolve", self.task(), "--generations", "1", "--gallery", 2, "--threads", 1, "--quiet", "--out", "a")
+        if "there is no film" in done.stderr:
+            self.skipTest(done.stderr)  # no ffmpeg, or no pictures here
+        film = pathlib.Path(self.folder, "a", "gallery", "01.mp4")
+        self.assertGreater(film.stat().st_size, 1000)
+        self.assertIn("data:video/mp4;base64,", self.read("a", "index.html"))
+        self.run_program("evolve", self.task(), "--generations", "1", "--gallery", 1, "--no-film", "--quiet", "--out", "b")
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "b", "gallery", "01.mp4")))
+
     def test_bad_input_is_named(self):
         task = self.task()
         self.evolve(task, "--out", "a", "--generations", 1)
@@ -160,11 +200,57 @@ class Evolve(CommandTest):
         minds["neural"]["shared"]["weights"]["count"] = 22
         self.assertIn("needs 23 weights", self.run_program("evolve", self.task(mind=minds["neural"]), status=2).stderr)
 
+    def test_islands(self):
+        def task(every, **changes):
+            return self.task(algorithm={"name": "ga", "population": 9, "generations": 4, "islands": {"count": 3, "every": every, "migrants": 1}, **changes})
+        first = self.evolve(task(2), "--threads", 1, "--out", "a")
+        for name, arguments in [("b", ["--threads", 2]), ("c", ["--jobs", 2, "--threads", 1])]:
+            found = self.evolve(task(2), *arguments, "--out", name)
+            self.assertEqual((found["state_hash"], found["best_fitness"]), (first["state_hash"], first["best_fitness"]), name)
+        self.evolve(task(2), "--out", "d", "--generations", 3)
+        self.assertEqual(self.evolve(task(2), "--out", "d", "--resume", "--generations", 4)["state_hash"], first["state_hash"])
+        # After the second generation the best of each island lives on the next one, too; without migration it does not.
+        def numbers(folder):
+            state = json.loads(self.read(folder, "evolution.json"))["content"]["state"]["islands"]
+            return [{one["number"] for one in island["parents"]} for island in state]
+        self.evolve(task(2), "--out", "e", "--generations", 2)
+        self.evolve(task(100), "--out", "f", "--generations", 2)
+        self.assertTrue(any(a & b for a, b in zip(numbers("e"), numbers("e")[1:] + numbers("e")[:1])))
+        self.assertFalse(any(a & b for a, b in zip(numbers("f"), numbers("f")[1:] + numbers("f")[:1])))
+        given = {"body": {"robot": "superbot", "given": [[], [0, "front", "back", 0]]}}
+        for words, changes in [("cmaes has no islands", {"name": "cmaes"}), ("5 islands for a population of 9", {"islands": {"count": 5}}), ("'evry'", {"islands": {"evry": 2}})]:
+            bad = self.task(**given, algorithm={"name": "ga", "population": 9, "islands": {"count": 3}, **changes})
+            self.assertIn(words, self.run_program("evolve", bad, "--out", "g", status=2).stderr)
+
     def test_a_new_task_runs(self):
         self.run_program("new", "task", "my_task")
         found = self.evolve("my_task/task.json", "--generations", 1, "--population", 4, "--out", "a")
         self.assertEqual(found["trials"], 8)
         self.run_program("run", "a/best.json", "--duration", "0.2", "--quiet")
+
+    def test_what_would_change_nothing_is_refused(self):
+        # The Scouts of the experiment are replaced by those of the genome: how many they were says nothing.
+        for setting in ["modules=3", "bend=0.2", "speed=0.1"]:
+            done = self.run_program("run", "evolution/pit", "--duration", "0.1", "--set", setting, status=2)
+            self.assertIn(f"{setting} would change nothing: the organism has a body and a mind of its own", done.stderr)
+        self.run_program("run", "evolution/pit", "--duration", "0.1", "--set", "pit=0.5", "--set", "modules=8", "--quiet")
+        self.assertIn("would change nothing", self.run_program("sweep", "evolution/pit", "--vary", "speed=0.1,0.2", "--out", "s", status=2).stderr)
+        self.assertIn("would change nothing", self.run_program("evolve", "evolution/pit", "--set", "modules=3", "--out", "e", status=2).stderr)
+        self.write("w.sdf", pathlib.Path(WORLD).read_text().replace("0 0 0.0425 0 0 0", "${x} 0 0.0425 0 0 0").replace(
+            "<volvox:run", '<volvox:parameter name="x" value="0"/><volvox:run'))
+        task = self.write("task.json", json.dumps({**TASK, "experiment": "w.sdf"}))
+        self.assertIn("x=1 would change nothing", self.run_program("evolve", task, "--set", "x=1", "--out", "f", status=2).stderr)
+        self.run_program("run", "w.sdf", "--set", "x=1", "--duration", "0.1", "--quiet")
+
+    def test_a_genome_moves_with_its_world(self):
+        self.write("a/w.sdf", pathlib.Path(WORLD).read_text())
+        task = self.write("a/task.json", json.dumps({**TASK, "experiment": "w.sdf"}))
+        self.run_program("evolve", task, "--out", "a/bred", "--generations", 1, "--gallery", 1, "--quiet")
+        self.assertEqual(json.loads(self.read("a", "bred", "best.json"))["experiment"], "../w.sdf")
+        here = self.run_json("a/bred/best.json")["state_hash"]
+        os.rename(os.path.join(self.folder, "a"), os.path.join(self.folder, "b"))
+        for genome in ["b/bred/best.json", "b/bred/gallery/01.json"]:
+            self.assertEqual(self.run_json(genome)["state_hash"], here)
 
     def test_bench(self):
         found = json.loads(self.run_program("bench", "evolve", "--trials", 2, "--threads", "1,2", "--repeats", 1, "--json").stdout)

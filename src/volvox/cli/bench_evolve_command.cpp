@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -30,7 +31,8 @@ double median(std::vector<double> values) {
 }
 
 struct Measured {
-  double seconds = 0, prepare = 0, engine = 0;  // engine: processor time in the move phase
+  double seconds = 0, prepare = 0, engine = 0;  // engine: time in the move phase
+  double cpu = 0;                               // s, of all threads
   std::size_t trials = 0;                       // that could be prepared
   std::uint64_t hash = 0;
 };
@@ -38,7 +40,7 @@ struct Measured {
 Measured in_population(evolve::Trials& trials, const evolve::Task& task, const std::vector<evolve::Genome>& genomes,
                        int threads) {
   Measured measured;
-  const double begin = platform::monotonic_seconds();
+  const double begin = platform::monotonic_seconds(), cpu = platform::process_cpu_seconds();
   std::vector<std::shared_ptr<sim::Run>> runs;
   for (const evolve::Genome& genome : genomes)
     if (auto run = trials.prepare(evolve::decode(task, genome), 0); run.ok()) runs.push_back(std::move(*run));
@@ -53,14 +55,35 @@ Measured in_population(evolve::Trials& trials, const evolve::Task& task, const s
     measured.engine += run->report().phases.of(sim::Phase::move);
   }
   measured.seconds = platform::monotonic_seconds() - begin;
+  measured.cpu = platform::process_cpu_seconds() - cpu;
   measured.hash = hasher.value();
   return measured;
 }
 
+// The largest gap of a dock in a trial, m, and the substep of its engine, s: what the time was spent on.
+std::pair<double, double> dock_error_of(evolve::Trials& trials, const evolve::Task& task,
+                                        const evolve::Genome& genome) {
+  auto run = trials.prepare(evolve::decode(task, genome), 0);
+  if (!run.ok()) return {};
+  double largest = 0;
+  (*run)->add_onlooker([&](const sim::Simulation& simulation) {
+    largest = std::max(largest, simulation.world().largest_dock_error().distance);
+  });
+  (*run)->finish();
+  const sim::Simulation& simulation = (*run)->simulation();
+  const double dt = simulation.settings().dt.seconds();
+  return {largest, dt / std::ceil(dt / simulation.world().model().run.max_substep - 1e-9)};
+}
+
+// Trials a second, by the clock and by processor time. The second is what a machine that others use still tells.
+struct Rate {
+  double wall = 0, cpu = 0;
+};
+
 // The same trials, each as `volvox run GENOME`, `at_once` of them at a time: how many were made a second. One that
 // fails is soon over, and would make processes look fast.
-Result<double> rate_of_processes(const std::vector<fs::path>& files, std::size_t at_once, const fs::path& folder) {
-  const double begin = platform::monotonic_seconds();
+Result<Rate> rate_of_processes(const std::vector<fs::path>& files, std::size_t at_once, const fs::path& folder) {
+  const double begin = platform::monotonic_seconds(), cpu = platform::ended_children_cpu_seconds();
   std::size_t made = 0;
   std::string why = "none could be started";
   for (std::size_t first = 0; first < files.size(); first += at_once) {
@@ -76,7 +99,8 @@ Result<double> rate_of_processes(const std::vector<fs::path>& files, std::size_t
   }
   if (made == 0)
     return Error(fmt::format("no trial as a process of its own succeeded: {}", why), "see why with: volvox run");
-  return real(made) / (platform::monotonic_seconds() - begin);
+  return Rate{real(made) / (platform::monotonic_seconds() - begin),
+              real(made) / (platform::ended_children_cpu_seconds() - cpu)};
 }
 
 }  // namespace
@@ -130,46 +154,54 @@ int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& li
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> table = {
-      {"threads", "trials/s", "as processes", "ratio", "beside the engine", "prepare", "hash"}};
+      {"threads", "trials/s", "as processes", "ratio", "by processor time", "beside the engine", "prepare", "hash"}};
   for (const int count : *threads) {
-    std::vector<double> here, processes, beside, prepare;
+    std::vector<double> here, processes, cpu_here, cpu_processes, beside, prepare;
     std::uint64_t hash = 0;
     for (int r = 0; r < arguments.repeats; ++r) {
       const Measured measured = in_population(*trials, *task, genomes, count);
       hash = measured.hash;
       here.push_back(real(measured.trials) / measured.seconds);
       prepare.push_back(measured.prepare / measured.seconds);
+      cpu_here.push_back(real(measured.trials) / measured.cpu);
       beside.push_back(measured.seconds * real(count) / measured.engine - 1);
       const auto rate = rate_of_processes(files, narrow<std::size_t>(count), folder);
       if (!rate.ok()) return complain(rate.error()), run_failed;
-      processes.push_back(*rate);
+      processes.push_back(rate->wall), cpu_processes.push_back(rate->cpu);
     }
     const double rate = median(here), rate_processes = median(processes);
     rows.push_back({{"threads", count},
                     {"trials_per_s", rate},
                     {"trials_per_s_as_processes", rate_processes},
                     {"ratio", rate / rate_processes},
+                    {"trials_per_cpu_s", median(cpu_here)},
+                    {"trials_per_cpu_s_as_processes", median(cpu_processes)},
+                    {"cpu_ratio", median(cpu_here) / median(cpu_processes)},
                     {"overhead_beside_engine", median(beside)},
                     {"prepare_share", median(prepare)},
                     {"hash", hash_text(hash)}});
     table.push_back({fmt::format("{}", count), number(rate), number(rate_processes), number(rate / rate_processes, 3),
-                     fmt::format("{:.1f} %", 100 * median(beside)), fmt::format("{:.1f} %", 100 * median(prepare)),
-                     hash_text(hash)});
+                     number(median(cpu_here) / median(cpu_processes), 3), fmt::format("{:.1f} %", 100 * median(beside)),
+                     fmt::format("{:.1f} %", 100 * median(prepare)), hash_text(hash)});
   }
   std::error_code error;
   fs::remove_all(folder, error);
   const std::size_t modules = genomes.front().modules();
+  const auto [dock_error, substep] = dock_error_of(*trials, *task, genomes.front());
   if (arguments.json)
     fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"task", task->name},
                                                            {"modules", modules},
                                                            {"trial_s", task->duration},
                                                            {"trials", arguments.trials},
                                                            {"repeats", arguments.repeats},
+                                                           {"substep_s", substep},
+                                                           {"dock_error_max_mm", dock_error * 1e3},
                                                            {"results", rows}},
                                     2));
   else
-    fmt::print("{} trials of {} s with {} modules ({})\n{}", arguments.trials, task->duration, modules,
-               printable(task->name), report::text_table(table));
+    fmt::print("{} trials of {} s with {} modules ({}), substeps of {:.3g} ms, docks open by up to {:.3g} mm\n{}",
+               arguments.trials, task->duration, modules, printable(task->name), substep * 1e3, dock_error * 1e3,
+               report::text_table(table));
   return done;
 }
 

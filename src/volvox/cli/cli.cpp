@@ -22,6 +22,7 @@
 #include "volvox/cli/mjcf_command.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/parser.h"
+#include "volvox/cli/ranks.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/cli/version.h"
 #include "volvox/device/devices.h"
@@ -296,6 +297,7 @@ void add_sweep(CLI::App& app, Arguments& a) {
   sweep->add_option("--jobs", a.sweep.jobs, "runs at the same time (default: as many as the hardware threads allow)")
       ->type_name("N")
       ->check(whole_number(1, 1024));
+  sweep->add_option("--ranks", a.sweep.ranks, ranks_help)->capture_default_str()->type_name("HOW");
   sweep
       ->add_option("--out", a.sweep.run.out,
                    "folder for the results (default: runs/sweep_NAME/001, ...); a sweep that was begun there continues")
@@ -479,6 +481,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   add_run(app, a);
   add_sweep(app, a);
   add_evolve(app, a.evolve);
+  add_viewer(*app.get_subcommand("evolve"), a.evolve.viewer);
   add_reproduce(app, a.reproduce);
   add_picture(app, a);
   add_scan(app, a.scan);

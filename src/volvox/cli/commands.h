@@ -70,6 +70,7 @@ struct SweepArguments {
   std::vector<std::string> vary;
   int seeds = 1;
   int jobs = 0;  // 0: as many as the machine's hardware threads allow
+  std::string ranks = "auto";
 };
 int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log);
 

@@ -20,7 +20,10 @@ struct EvolveArguments {
   int threads = 0;  // 0: all that the machine has, divided by the jobs
   int jobs = 1;
   int gallery = 6;  // pictures of the best
+  std::string ranks = "auto";
   bool resume = false, json = false, quiet = false;
+  bool show = false, no_film = false;  // show: the page, in a browser, while it runs
+  ViewerArguments viewer;
 };
 void add_evolve(CLI::App& app, EvolveArguments& arguments);
 int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log& log);

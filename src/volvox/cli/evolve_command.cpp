@@ -15,7 +15,10 @@
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/evolve.h"
+#include "volvox/cli/film.h"
+#include "volvox/cli/live_page.h"
 #include "volvox/cli/numbers.h"
+#include "volvox/cli/ranks.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/cli/version.h"
 #include "volvox/evolve/page.h"
@@ -29,13 +32,15 @@ Examples:
   volvox evolve evolution/gait                      a body of eight SuperBots learns to walk
   volvox evolve evolution/pit --seed 7 --out pit    Scouts learn to cross a pit
   volvox evolve evolution/pit --seed 7 --out pit --resume --generations 80
+  mpirun -n 8 volvox evolve evolution/gait --out walk, srun -n 8 volvox evolve evolution/gait --out walk
   volvox new task my_task, then: volvox evolve my_task/task.json
   volvox run pit/best.json --view, volvox picture pit/best.json --at 8 --strobe 4 -o best.png
 
 A task is a JSON file: an experiment, what is fit, and which bodies and minds there are (docs/evolve.md).
 The folder (runs/evolve_NAME/001, ... or --out DIR) gets index.html, best.json and gallery/*.json, genomes that run,
 view and picture take, generations.csv, and evolution.json, from which --resume goes on after a kill.
-The same task and seed give the same winners and hash, whatever --threads, --jobs and interruptions there were.
+The same task and seed give the same winners and hash, whatever --threads, --jobs, ranks and interruptions
+there were.
 Exit status: 0 done; 1 stopped, or no genome was fit; 2 bad input.)";
 
 // The settings and the engine of the command line are a part of the task: trials depend on them.
@@ -84,6 +89,24 @@ std::vector<const evolve::Individual*> best_of(const evolve::Evolution& evolutio
   return chosen;
 }
 
+#ifdef VOLVOX_HAS_PICTURE
+// The first trial of a genome as a film.
+Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library& library) {
+  sim::RunOptions options;
+  options.experiment = genome.string();
+  Log nobody;
+  auto run = sim::Run::prepare(options, library, nobody);
+  if (!run.ok()) return run.error();
+  ViewArguments view;
+  view.size = "640x400", view.camera = (*run)->camera();
+  auto film = Film::create(file.string(), view, render_engines(library), **run);
+  if (!film.ok()) return film.error();
+  (*run)->add_onlooker([&](const sim::Simulation&) { (*film)->observe(); });
+  (*run)->finish();
+  return (*film)->finish();
+}
+#endif
+
 class EvolutionFolder {
  public:
   EvolutionFolder(fs::path folder, const evolve::Evolution& evolution)
@@ -98,7 +121,8 @@ class EvolutionFolder {
   }
 
   // At the end: the gallery with its pictures, and the page.
-  Result<void> finish(const evolve::PageFacts& facts, std::size_t pictures, sim::Library& library, Log& log) const {
+  Result<void> finish(const evolve::PageFacts& facts, std::size_t pictures, bool film, sim::Library& library,
+                      Log& log) const {
     if (auto done = save_results(); !done.ok()) return done;
     std::vector<evolve::Shown> shown;
     std::error_code error;
@@ -108,7 +132,8 @@ class EvolutionFolder {
       evolve::Shown& entry = shown.emplace_back();
       entry.individual = one;
       entry.file = name + ".json";
-      if (auto done = write_file(folder_ / entry.file, evolution_.genome_file(*one)); !done.ok()) return done;
+      if (auto done = write_file(folder_ / entry.file, evolution_.genome_file(*one, folder_ / "gallery")); !done.ok())
+        return done;
 #ifdef VOLVOX_HAS_PICTURE
       PictureArguments picture;
       picture.run.experiment = (folder_ / entry.file).string();
@@ -118,8 +143,13 @@ class EvolutionFolder {
       picture.strobe = 4;
       picture.file = (folder_ / (name + ".png")).string();
       if (picture_command(picture, library, log) == done) entry.picture = picture.file;
+      if (film && shown.size() == 1) {
+        const fs::path file = folder_ / (name + ".mp4");
+        if (auto filmed = film_of(folder_ / entry.file, file, library); filmed.ok()) entry.film = file;
+        else log.warning("there is no film of the best: " + filmed.error().text());
+      }
 #else
-      (void)library, (void)log;
+      (void)film, (void)library, (void)log;
 #endif
     }
     return write_file(folder_ / "index.html", evolve::evolution_page(evolution_, shown, facts));
@@ -128,7 +158,7 @@ class EvolutionFolder {
  private:
   Result<void> save_results() const {
     if (evolution_.best().number >= 0)
-      if (auto done = write_file(folder_ / "best.json", evolution_.genome_file(evolution_.best())); !done.ok())
+      if (auto done = write_file(folder_ / "best.json", evolution_.genome_file(evolution_.best(), folder_)); !done.ok())
         return done;
     return write_file(folder_ / "generations.csv", evolution_.csv());
   }
@@ -144,13 +174,14 @@ class EvolveProgress {
   ~EvolveProgress() {
     if (terminal_ && !quiet_) std::fputs("\r\x1b[K", stderr);
   }
-  void show() {
+  void show(const std::string& more = "") {
     if (quiet_) return;
     const double wall = platform::monotonic_seconds() - begin_;
     const std::size_t now = evolution_.history().size();
-    const std::string words = fmt::format(
-        "{}: generation {} of {}, best {}, median {}", printable(evolution_.task().name), now, evolution_.generations(),
-        number(evolution_.best().fitness()), now == 0 ? "-" : number(evolution_.history().back().median));
+    const std::string words =
+        fmt::format("{}: generation {} of {}, best {}, median {}{}", printable(evolution_.task().name), now,
+                    evolution_.generations(), number(evolution_.best().fitness()),
+                    now == 0 ? "-" : number(evolution_.history().back().median), more);
     if (terminal_) {
       std::fputs(fmt::format("\r\x1b[K{} {}", words, bar_text(real(now) / evolution_.generations())).c_str(), stderr);
       std::fflush(stderr);
@@ -166,8 +197,14 @@ class EvolveProgress {
   double begin_, next_line_ = 2;  // s
 };
 
+// ", by rank: 12 13 11": the pieces of work that each has done.
+std::string by_rank(const cluster::Crew& crew) {
+  return crew.done_by_rank().size() > 1 ? fmt::format(", by rank: {}", fmt::join(crew.done_by_rank(), " ")) : "";
+}
+
 nlohmann::ordered_json to_json(const evolve::Evolution& evolution, const EvolveArguments& arguments,
-                               const fs::path& folder, const evolve::PageFacts& facts, bool stopped) {
+                               const fs::path& folder, const evolve::PageFacts& facts, bool stopped,
+                               const std::vector<std::int64_t>& pieces) {
   const auto number_or_null = [](double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
   };
@@ -181,6 +218,8 @@ nlohmann::ordered_json to_json(const evolve::Evolution& evolution, const EvolveA
                                  {"population", evolution.population()},
                                  {"threads", evolution.options().trials.threads},
                                  {"jobs", evolution.options().trials.jobs},
+                                 {"ranks", std::max<std::size_t>(1, pieces.size())},
+                                 {"pieces_by_rank", pieces},
                                  {"status", stopped ? "stopped" : "done"},
                                  {"generations", evolution.history().size()},
                                  {"trials", evolution.trials()},
@@ -244,6 +283,7 @@ void add_evolve(CLI::App& app, EvolveArguments& a) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(1, 1024));
+  evolve->add_option("--ranks", a.ranks, ranks_help)->capture_default_str()->type_name("HOW");
   evolve->add_option("--engine", a.engine, "physics engine (default: as the task or the experiment says)")
       ->type_name("NAME");
   evolve->add_option("--set", a.set, "change a parameter of the experiment, in all trials; may be repeated")
@@ -254,6 +294,8 @@ void add_evolve(CLI::App& app, EvolveArguments& a) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(0, 100));
+  evolve->add_flag("--no-film", a.no_film, "no film of the best at the end");
+  evolve->add_flag("--view", a.show, "show the page live in a browser while it runs, behind a token");
   evolve->add_flag("--resume", a.resume, "go on with the evolution in the folder of --out");
   evolve->add_option("--out", a.out, "folder for the results (default: runs/evolve_NAME/001, ...)")->type_name("DIR");
   evolve->add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
@@ -278,8 +320,23 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   options.trials.jobs = arguments.jobs;
   const int hardware = std::max(1, narrow<int>(std::thread::hardware_concurrency()));
   options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
+  auto ranks = cluster::join(arguments.ranks, arguments.out.value_or(""));
+  if (!ranks.ok()) return complain(ranks.error());
+  const RanksEnd tell_the_others(ranks->get());
+  options.trials.ranks = ranks->get();
+  const bool leads = !*ranks || (*ranks)->rank() == 0;
+  if (leads && arguments.out) options.trials.journal = fs::path(*arguments.out) / "generation.jsonl";
+  EvolveProgress* shown = nullptr;
+  options.trials.progress = [&](std::size_t genomes_done, std::size_t all, cluster::Crew& crew) {
+    if (shown != nullptr) shown->show(fmt::format(", {} of {} genomes{}", genomes_done, all, by_rank(crew)));
+    for (const std::string& news : crew.news()) log.warning(news);
+  };
   auto evolution = evolve::Evolution::create(*task, library, evolve::built_in_algorithms(), options);
   if (!evolution.ok()) return complain(evolution.error());
+  if (!leads) {
+    const platform::StopOnSignal stop;
+    return served(**ranks, (*evolution)->serve(stop.requested()));
+  }
 
   const auto folder = folder_of(arguments, *task);
   if (!folder.ok()) return complain(folder.error());
@@ -293,6 +350,12 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
                            "begin again in another folder (--out DIR) if results must repeat"}
                     .text());
 
+  std::unique_ptr<LivePage> live;  // before the first generation: it shows that there is something to wait for
+  if (arguments.show) {
+    auto started = LivePage::start(*folder / "index.html", arguments.viewer);
+    if (!started.ok()) return complain(started.error());
+    live = std::move(*started);
+  }
   const bool quiet = arguments.quiet || arguments.json;
   const std::int64_t trials_before = (*evolution)->trials();
   const double begin = platform::monotonic_seconds();
@@ -308,6 +371,7 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
     if (!arguments.resume)
       if (auto saved = files.save({}, false); !saved.ok()) return complain(saved.error()), run_failed;
     EvolveProgress progress(**evolution, quiet);
+    shown = &progress;
     while (!(*evolution)->done() && !stopped) {
       progress.show();
       stopped = !(*evolution)->step(&stop.requested());
@@ -317,12 +381,20 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
       const bool page = platform::monotonic_seconds() - page_at > 3;
       if (page) page_at = platform::monotonic_seconds();
       if (auto saved = files.save(facts, page); !saved.ok()) return complain(saved.error()), run_failed;
+      std::error_code error;
+      fs::remove(options.trials.journal, error);  // what it has is in the state now
     }
+    shown = nullptr;
   }
+  const std::vector<std::int64_t> pieces = (*evolution)->done_by_rank();
+  (*evolution)->dismiss();  // the other ranks need not wait for pictures
   now(false);
-  if (auto finished = files.finish(facts, narrow<std::size_t>(arguments.gallery), library, log); !finished.ok())
+  if (auto finished =
+          files.finish(facts, narrow<std::size_t>(arguments.gallery), !arguments.no_film, library, log);
+      !finished.ok())
     return complain(finished.error()), run_failed;
-  if (arguments.json) fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, stopped), 2));
+  if (arguments.json)
+    fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, stopped, pieces), 2));
   else if (!arguments.quiet)
     fmt::print(
         "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  hash   {}\n  run    volvox "

@@ -12,6 +12,7 @@
 
 #include "volvox/base/result.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cluster/crew.h"
 
 namespace volvox::cli {
 
@@ -64,10 +65,10 @@ bool read_outcome(const std::filesystem::path& folder, SweepRun& run);
 enum class Made { before, now };
 std::vector<std::string> changes_of(const SweepRun& run, SweepPlan& plan, Made made);
 
-// Runs these, each in a process of its own, into folders of `parent`; their outcomes are in the plan's runs. False:
-// stopped on request, with its child processes.
+// Runs these, each in a process of its own, here or on other ranks, into folders of `parent`; their outcomes are in the
+// plan's runs. False: stopped on request, with its child processes.
 bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const std::filesystem::path& parent, std::size_t jobs,
-             const sim::Library& library, bool quiet);
+             const sim::Library& library, bool quiet, cluster::Ranks* ranks = nullptr);
 
 // A mean with the half width of its 95 % confidence interval, by Student's t. None: one value alone.
 struct Estimate {

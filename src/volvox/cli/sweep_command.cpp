@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
-#include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
+#include "volvox/cli/ranks.h"
 #include "volvox/cli/sweep.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/run_report.h"
@@ -51,14 +52,15 @@ class SweepProgress {
   ~SweepProgress() {
     if (terminal_ && !quiet_) std::fputs("\r\x1b[K", stderr);
   }
-  void show(std::size_t finished, std::size_t failed, std::size_t running) {
+  void show(std::size_t finished, std::size_t failed, std::size_t running, const std::vector<std::int64_t>& by_rank) {
     if (quiet_) return;
     const double wall = platform::monotonic_seconds() - begin_;
     const std::size_t here = finished - done_before_;
     const double part = real(finished) / real(std::max<std::size_t>(1, total_));
     const std::string left = here > 0 ? rough_duration(wall * real(total_ - finished) / real(here)) + " left" : "...";
-    const std::string words = fmt::format("{} of {} runs{}, {}", finished, total_,
-                                          failed > 0 ? fmt::format(" ({} failed)", failed) : "", left);
+    const std::string words =
+        fmt::format("{} of {} runs{}, {}{}", finished, total_, failed > 0 ? fmt::format(" ({} failed)", failed) : "",
+                    left, by_rank.size() > 1 ? fmt::format(", by rank: {}", fmt::join(by_rank, " ")) : "");
     if (terminal_) {
       std::fputs(
           fmt::format("\r\x1b[K{} {} {:3.0f} %  {}, {} at once", label_, bar_text(part), 100 * part, words, running)
@@ -88,47 +90,52 @@ void refuse_other_files(SweepRun& run, SweepPlan& plan, const fs::path& parent) 
   fs::rename(parent / run.folder, parent / (run.folder + ".unfinished"), error);
 }
 
-struct RunningRun {
-  SweepRun* run = nullptr;
-  std::unique_ptr<platform::ChildProcess> process;
-};
+// An order to a process or rank: the number of the run, and the folder for all of them.
+std::string order_for(const SweepPlan& plan, const SweepRun& run, const fs::path& parent) {
+  return fmt::format("{}\n{}", &run - plan.runs.data(), fs::absolute(parent).string());
+}
+
+cluster::Work work_of(const SweepPlan& plan, const sim::Library& library) {
+  return [&](const std::string& order) {
+    const std::size_t end = order.find('\n'), number = std::stoull(order.substr(0, end));
+    return run_here(plan.runs.at(number), order.substr(end + 1), library);
+  };
+}
 
 }  // namespace
 
 bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& parent, std::size_t jobs,
-             const sim::Library& library, bool quiet) {
+             const sim::Library& library, bool quiet, cluster::Ranks* ranks) {
   const platform::StopOnSignal stop;
   const std::size_t done_before = plan.runs.size() - pending.size();
   SweepProgress progress(plan.experiment, plan.runs.size(), done_before, quiet);
-  std::vector<RunningRun> running;
-  std::size_t next = 0, finished = done_before, failed = 0;
-  while (next < pending.size() || !running.empty()) {
-    while (running.size() < jobs && next < pending.size() && !stop.requested()) {
-      SweepRun& run = *pending[next++];
-      auto child = platform::ChildProcess::start([&] { return run_here(run, parent, library); });
-      if (child.ok()) {
-        running.push_back({&run, std::move(*child)});
-        continue;
-      }
-      run.status = "failed", run.failure = child.error().diagnostics().front().what;
-      ++finished, ++failed;
+  cluster::Crew crew(work_of(plan, library), narrow<int>(jobs), ranks, hash_text(hash_of(plan.identity)));
+  std::deque<SweepRun*> waiting(pending.begin(), pending.end());
+  std::size_t finished = done_before, failed = 0;
+  const auto has_ended = [&](SweepRun& run, std::string why) {
+    if (!why.empty()) run.status = "failed", run.failure = std::move(why);
+    else if (!read_outcome(parent / run.folder, run))
+      run.status = "failed", run.failure = "it left no complete summary.json";
+    else refuse_other_files(run, plan, parent);
+    ++finished;
+    failed += run.status != "done";
+  };
+  while (finished < plan.runs.size()) {
+    while (crew.has_room() && !waiting.empty() && !stop.requested()) {
+      SweepRun& run = *waiting.front();
+      waiting.pop_front();
+      const auto piece = static_cast<std::size_t>(&run - plan.runs.data());
+      if (auto started = crew.start(piece, order_for(plan, run, parent)); !started.ok())
+        has_ended(run, started.error().diagnostics().front().what);
     }
-    progress.show(finished, failed, running.size());
+    progress.show(finished, failed, crew.running(), crew.done_by_rank());
     if (stop.requested()) return false;  // this ends the running children
-    std::vector<const platform::ChildProcess*> waiting;
-    for (const RunningRun& r : running) waiting.push_back(r.process.get());
-    platform::ChildProcess::wait_for_any(waiting, 1);
-    std::erase_if(running, [&](RunningRun& r) {
-      if (!r.process->poll()) return false;
-      if (std::string why = r.process->outcome().failure; !why.empty())
-        r.run->status = "failed", r.run->failure = std::move(why);
-      else if (!read_outcome(parent / r.run->folder, *r.run))
-        r.run->status = "failed", r.run->failure = "it left no complete summary.json";
-      else refuse_other_files(*r.run, plan, parent);
-      ++finished;
-      failed += r.run->status != "done";
-      return true;
-    });
+    for (cluster::Finished& one : crew.wait(1)) {
+      SweepRun& run = plan.runs[one.piece];
+      if (one.lost) waiting.push_front(&run);
+      else has_ended(run, std::move(one.failure));
+    }
+    for (const std::string& news : crew.news()) std::fputs(fmt::format("volvox: {}\n", news).c_str(), stderr);
   }
   return true;
 }
@@ -163,6 +170,14 @@ nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, st
 int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log) {
   auto plan = plan_sweep(arguments, library);
   if (!plan.ok()) return complain(plan.error());
+  auto ranks = cluster::join(arguments.ranks, arguments.run.out.value_or(""));
+  if (!ranks.ok()) return complain(ranks.error());
+  const RanksEnd tell_the_others(ranks->get());
+  const std::size_t jobs = arguments.jobs > 0
+                               ? arguments.jobs
+                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);
+  if (*ranks && (*ranks)->rank() > 0)
+    return serve_rank(**ranks, work_of(*plan, library), narrow<int>(jobs), hash_text(hash_of(plan->identity)));
   const auto folder = arguments.run.out
                           ? Result<fs::path>(fs::path(*arguments.run.out))
                           : make_next_run_folder("sweep_" + folder_name(arguments.run.experiment, plan->experiment));
@@ -189,10 +204,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
         fmt::format("{}: {} of these runs were made by another build of Volvox, whose results may differ (see "
                     "CHANGELOG.md); remove the folder to run all anew",
                     folder->string(), found));
-  const std::size_t jobs = arguments.jobs > 0
-                               ? arguments.jobs
-                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);
-  const bool whole = run_all(pending, *plan, parent, jobs, library, quiet);
+  const bool whole = run_all(pending, *plan, parent, jobs, library, quiet, ranks->get());
 
   const auto table = write_file(*folder / "sweep.csv", sweep_csv(*plan));
   auto plots = write_plots(*folder, *plan);

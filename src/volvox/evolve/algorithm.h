@@ -41,6 +41,8 @@ class Algorithm {
   virtual Result<void> accepts(const Genome&) const { return {}; }
   virtual std::vector<Individual> ask(Breeder& breeder, std::size_t count, RandomStream& random) = 0;
   virtual void tell(std::vector<Individual> tried) = 0;
+  // The best of another island (islands.cpp): individuals that it has not asked for.
+  virtual void welcome(std::vector<Individual> guests) { tell(std::move(guests)); }
   // What it would go on from: parents, elites; the hash of an evolution is theirs.
   virtual std::vector<const Individual*> archive() const = 0;
   virtual Json save() const = 0;
@@ -51,6 +53,8 @@ class Algorithm {
 using AlgorithmFactory = std::function<Result<std::unique_ptr<Algorithm>>(const Task& task)>;
 using AlgorithmRegistry = Registry<AlgorithmFactory>;
 AlgorithmRegistry built_in_algorithms();
+// Several of them side by side, as the task says.
+Result<std::unique_ptr<Algorithm>> make_islands(const Task& task, const AlgorithmFactory& factory);
 
 // For the files that define them.
 std::unique_ptr<Algorithm> make_genetic(const Task& task, bool many_objectives);

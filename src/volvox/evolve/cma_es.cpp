@@ -249,6 +249,14 @@ class Differential final : public Algorithm {
       if (Individual& target = members_[i % members_.size()]; !fitter(target.fitness(), tried[i].fitness()))
         target = std::move(tried[i]);
   }
+  // A guest takes the place of the worst, if it is fitter.
+  void welcome(std::vector<Individual> guests) override {
+    for (Individual& guest : guests) {
+      const auto worst = std::ranges::min_element(
+          members_, [](const Individual& a, const Individual& b) { return fitter(b.fitness(), a.fitness()); });
+      if (worst != members_.end() && fitter(guest.fitness(), worst->fitness())) *worst = std::move(guest);
+    }
+  }
   std::vector<const Individual*> archive() const override {
     std::vector<const Individual*> all;
     for (const Individual& one : members_) all.push_back(&one);

@@ -102,7 +102,7 @@ Result<std::unique_ptr<Evolution>> Evolution::create(const Task& task, const sim
   evolution->generations_ = options.generations.value_or(task.algorithm.generations);
   Task sized = task;
   sized.algorithm.population = evolution->population_;
-  auto algorithm = (**factory)(sized);
+  auto algorithm = task.algorithm.islands > 1 ? make_islands(sized, **factory) : (**factory)(sized);
   if (!algorithm.ok()) return algorithm.error();
   evolution->algorithm_ = std::move(*algorithm);
   evolution->best_.outcome.objectives.assign(task.objectives.size(), std::numeric_limits<double>::quiet_NaN());
@@ -115,6 +115,9 @@ Result<std::unique_ptr<Evolution>> Evolution::create(const Task& task, const sim
   }
   if (auto checked = evolution->runner_.check(any); !checked.ok()) return checked.error();
   evolution->files_ = evolution->runner_.models()->sources();
+  std::string about = hash_text(task.identity) + options.version + options.build;
+  for (const auto& [file, fingerprint] : evolution->files_) about += fingerprint;  // not where they lie
+  evolution->runner_.identify(hash_text(hash_of(about)));
   return evolution;
 }
 
@@ -210,8 +213,10 @@ std::uint64_t Evolution::hash() const {
   return hasher.value();
 }
 
-std::string Evolution::genome_file(const Individual& individual) const {
+std::string Evolution::genome_file(const Individual& individual, const std::filesystem::path& folder) const {
   Organism organism = decode(*task_, individual.genome);
+  if (const std::filesystem::path world = organism.experiment; world.extension() == ".sdf" && world.is_absolute())
+    organism.experiment = world.lexically_relative(std::filesystem::absolute(folder).lexically_normal()).string();
   organism.origin = {
       {"number", individual.number},     {"generation", individual.generation},         {"parents", individual.parents},
       {"fitness", individual.fitness()}, {"objectives", individual.outcome.objectives}, {"evolve_seed", options_.seed}};

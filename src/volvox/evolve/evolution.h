@@ -54,6 +54,10 @@ class Evolution {
   // history are then as before, and the next step makes the same generation.
   bool step(const std::atomic<bool>* stop = nullptr);
   const Error& error() const { return runner_.error(); }
+  // The ranks of a cluster beside rank 0, in place of step(): see Trials::serve.
+  Result<bool> serve(const std::atomic<bool>& stop) { return runner_.serve(stop); }
+  void dismiss() { runner_.dismiss(); }
+  std::vector<std::int64_t> done_by_rank() const { return runner_.done_by_rank(); }
 
   const Task& task() const { return *task_; }
   const EvolveOptions& options() const { return options_; }
@@ -69,8 +73,8 @@ class Evolution {
   double simulated() const { return simulated_; }  // s
   std::uint64_t hash() const;
 
-  // The genome file of an individual.
-  std::string genome_file(const Individual& individual) const;
+  // The genome file of an individual, which is to lie in this folder.
+  std::string genome_file(const Individual& individual, const std::filesystem::path& folder) const;
   std::string state() const;
   // Refuses the state of another task, of other files, of another seed or version.
   Result<void> load(const std::filesystem::path& file);

@@ -208,8 +208,14 @@ class OrganismExperiment final : public sim::Experiment {
         if (!settled.ok()) return settled.error();  // it names the nearest one
         continue;
       }
+      if (has_own_body() && it->of_modules)
+        return Diagnostic{file_.empty() ? organism_->experiment : file_.string(), 0,
+                          fmt::format("{}={} would change nothing: {}", key, value, own_body),
+                          fmt::format("leave {} out of the settings", key)};
       it->value = value;
     }
+    for (model::ParameterDesc& one : *parameters)
+      if (has_own_body() && one.of_modules) one.settled = own_body;
     parameters->push_back({"trial",
                            "1",
                            1,
@@ -260,6 +266,9 @@ class OrganismExperiment final : public sim::Experiment {
   bool state_is_hashed() const override { return inner_->state_is_hashed(); }
 
  private:
+  static constexpr const char* own_body = "the organism has a body and a mind of its own";
+  bool has_own_body() const { return !organism_->robot.empty(); }
+
   // The genome is one of the files that the run is made of.
   Result<void> note_file(model::ModelLibrary& library) const {
     if (file_.empty()) return {};

@@ -132,6 +132,9 @@ Result<Organism> read_organism(const std::filesystem::path& file) {
   (void)top.raw("origin");
   organism.task = top.text("task", "");
   organism.experiment = top.text("experiment", "");
+  // A world file is named as it is seen from the genome, so that both can move together.
+  if (const std::filesystem::path world = organism.experiment; world.extension() == ".sdf" && world.is_relative())
+    organism.experiment = (std::filesystem::absolute(file).parent_path() / world).lexically_normal().string();
   if (organism.experiment.empty()) top.fail("experiment", "the genome has no experiment", "give \"experiment\": NAME");
   organism.engine = top.text("engine", ""), organism.dt = top.text("dt", "");
   if (top.has("duration")) organism.duration = top.number("duration", 10, 0, 1e9);

@@ -18,6 +18,8 @@ namespace {
 
 using report::number;
 
+const report::Axis generation{"generation", false, {}, {}, {}, true};
+
 std::string figure(const report::Chart& chart) { return "<figure>" + report::svg(chart, true) + "</figure>\n"; }
 
 std::string history_charts(const Evolution& evolution) {
@@ -35,16 +37,18 @@ std::string history_charts(const Evolution& evolution) {
     unfit.points.push_back({x, real(g.unfit)});
     early.points.push_back({x, real(g.early)});
   }
-  report::Panel fitness{"", {"generation"}, {"fitness"}, {spread, best, ever}};
+  report::Panel fitness{"", generation, {"fitness"}, {spread, best, ever}};
   if (evolution.task().bar) fitness.marks.push_back({*evolution.task().bar, "bar"});
   std::string out = "<h2>Fitness</h2>\n" + figure({"Fitness over the generations", {fitness}, "", 640, 260});
   out += "<h2>Diversity</h2>\n<div class=\"plots\">";
-  out +=
-      figure({"Spread of the genes", {{"", {"generation"}, {"mean deviation", false, 0}, {diversity}}}, "", 370, 170});
+  out += figure({"Spread of the genes", {{"", generation, {"mean deviation", false, 0}, {diversity}}}, "", 370, 170});
   if (evolution.task().evolves_body())
-    out += figure({"Different bodies", {{"", {"generation"}, {"bodies", false, 0}, {shapes}}}, "", 370, 170});
-  out += figure(
-      {"Trials that ended badly or early", {{"", {"generation"}, {"number", false, 0}, {unfit, early}}}, "", 370, 170});
+    out += figure({"Different bodies", {{"", generation, {"bodies", false, 0, {}, {}, true}, {shapes}}}, "", 370, 170});
+  out += figure({"Trials that ended badly or early",
+                 {{"", generation, {"number", false, 0, {}, {}, true}, {unfit, early}}},
+                 "",
+                 370,
+                 170});
   return out + "</div>\n";
 }
 
@@ -71,7 +75,7 @@ std::string lineage_chart(const Evolution& evolution) {
   std::ranges::reverse(line.points);
   if (others.points.size() < 2) return {};
   return "<h2>Lineage of the best</h2>\n" + figure({fmt::format("{} ancestors of the best", others.points.size() - 1),
-                                                    {{"", {"generation"}, {"fitness"}, {others, line}}},
+                                                    {{"", generation, {"fitness"}, {others, line}}},
                                                     "",
                                                     640,
                                                     220});
@@ -136,6 +140,8 @@ std::string gallery_of(const std::vector<Shown>& gallery) {
                     who.genome.modules(), number(who.fitness()), one.file);
     const std::string picture = one.picture.empty() ? "" : report::html_picture(one.picture, caption);
     out += picture.empty() ? "<figure><figcaption>" + xml_escaped(caption) + "</figcaption></figure>\n" : picture;
+    if (!one.film.empty())
+      out += report::html_film(one.film, "number " + fmt::format("{}", who.number) + ", its first trial");
   }
   return out + "</div>\n";
 }

@@ -13,7 +13,8 @@ namespace volvox::evolve {
 struct Shown {
   const Individual* individual = nullptr;
   std::filesystem::path picture;  // may be missing
-  std::string file;               // its genome, relative to the page
+  std::filesystem::path film{};   // likewise; empty: none
+  std::string file{};             // its genome, relative to the page
 };
 
 struct PageFacts {

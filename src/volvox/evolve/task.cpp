@@ -168,6 +168,11 @@ void read_algorithm(Fields fields, AlgorithmSettings& algorithm) {
   algorithm.rate = fields.number("rate", algorithm.rate, 0, 1);
   algorithm.crossover = fields.number("crossover", algorithm.crossover, 0, 1);
   algorithm.body = fields.number("body", algorithm.body, 0, 1);
+  Fields islands = fields.child("islands");
+  algorithm.islands = narrow<int>(islands.integer("count", 1, 1, 1000));
+  algorithm.migrate_every = narrow<int>(islands.integer("every", algorithm.migrate_every, 1, 1'000'000));
+  algorithm.migrants = narrow<int>(islands.integer("migrants", algorithm.migrants, 0, 1000));
+  islands.refuse_others();
   fields.refuse_others();
 }
 

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <fstream>
 #include <limits>
+#include <stdexcept>
 
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
-#include "volvox/base/platform/child_process.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::evolve {
@@ -290,66 +291,127 @@ std::vector<Outcome> outcomes_of_text(const std::string& text) {
 }
 
 struct Share {
-  std::size_t first = 0, count = 0;  // genomes
-  std::unique_ptr<platform::ChildProcess> process{};
+  std::size_t first = 0, count = 0;  // of the genomes that are to be tried
+  bool again = false;                // its process has ended once already
 };
+
+std::string order_of(std::span<const Genome> genomes, std::span<const std::size_t> which) {
+  Json list = Json::array();
+  for (const std::size_t i : which) list.push_back(to_json(genomes[i]));
+  return to_json_text(list);
+}
 
 }  // namespace
 
+// What a process makes of an order: genomes in, outcomes out.
+std::string Trials::work(const std::string& order) {
+  std::vector<Genome> genomes;
+  for (const Json& one : Json::parse(order)) {
+    auto genome = genome_from(one);
+    if (!genome.ok()) throw std::runtime_error(genome.error().text());
+    genomes.push_back(std::move(*genome));
+  }
+  return outcomes_text(run_here(genomes, nullptr));
+}
+
+Result<bool> Trials::serve(const std::atomic<bool>& stop) {
+  return cluster::serve(
+      *options_.ranks, [this](const std::string& order) { return work(order); }, options_.jobs, identity_, stop);
+}
+
+std::string Trials::key_of(const Genome& genome) const {
+  return hash_text(hash_of(identity_ + to_json_text(to_json(genome))));
+}
+
+// A line for each outcome. The last one may be cut off.
+void Trials::note_in_journal(const Genome& genome, const Outcome& outcome) const {
+  if (options_.journal.empty()) return;
+  std::ofstream file(options_.journal, std::ios::app);
+  file << to_json_text(Json{{"genome", key_of(genome)}, {"outcome", to_json(outcome)}}) << std::endl;
+}
+
+std::vector<bool> Trials::read_journal(std::span<const Genome> genomes, std::vector<Outcome>& outcomes) const {
+  std::vector<bool> known(genomes.size());
+  std::map<std::string, Outcome> noted;
+  std::ifstream file(options_.journal);
+  for (std::string line; !options_.journal.empty() && std::getline(file, line);) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("outcome") || !json.value("genome", Json()).is_string()) continue;
+    if (auto outcome = outcome_from(json["outcome"]); outcome.ok()) noted[json["genome"]] = std::move(*outcome);
+  }
+  for (std::size_t i = 0; i < genomes.size() && !noted.empty(); ++i) {
+    const auto found = noted.find(key_of(genomes[i]));
+    if (found == noted.end()) continue;
+    outcomes[i] = found->second, known[i] = true;
+  }
+  return known;
+}
+
 // A share of the genomes for each process. One that ends without its outcomes is cut into single genomes, so that only
-// the one that is to blame is lost.
+// the one that is to blame is lost. A share whose rank went away is given to another one.
 std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
   std::vector<Outcome> outcomes(genomes.size());
+  const std::vector<bool> known = read_journal(genomes, outcomes);
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < genomes.size(); ++i)
+    if (!known[i]) open.push_back(i);
+  if (!crew_)
+    crew_ = std::make_unique<cluster::Crew>([this](const std::string& order) { return work(order); }, options_.jobs,
+                                            options_.ranks, identity_);
   std::deque<Share> waiting;
-  const std::size_t share = std::max<std::size_t>(1, genomes.size() / (static_cast<std::size_t>(options_.jobs) * 4));
-  for (std::size_t first = 0; first < genomes.size(); first += share)
-    waiting.push_back({first, std::min(share, genomes.size() - first)});
-  std::vector<Share> running;
-  const auto lost = [&](const Share& of, const std::string& why) {
+  std::vector<Share> given;  // by number of the piece
+  const std::size_t share = std::max<std::size_t>(1, open.size() / (crew_->places() * 8));
+  for (std::size_t first = 0; first < open.size(); first += share)
+    waiting.push_back({first, std::min(share, open.size() - first)});
+  std::size_t done = genomes.size() - open.size();
+  const auto has_ended = [&](std::size_t at, Outcome outcome) {
+    note_in_journal(genomes[open[at]], outcome);
+    outcomes[open[at]] = std::move(outcome);
+    ++done;
+  };
+  const auto failed = [&](const Share& of, const std::string& why) {
     if (of.count > 1) {
       for (std::size_t i = 0; i < of.count; ++i) waiting.push_back({of.first + i, 1});
       return;
     }
-    Outcome& outcome = outcomes[of.first];
+    // Somebody may have killed it, or the memory was short. What crashes by itself does it again.
+    if (!of.again) return waiting.push_back({of.first, 1, true});
+    Outcome outcome;
     outcome.objectives.assign(task_->objectives.size(), unfit);
     outcome.features.assign(task_->map.size(), unfit);
     outcome.failure = "its process ended: " + why;
+    has_ended(of.first, std::move(outcome));
   };
-  while (!waiting.empty() || !running.empty()) {
-    if (stop != nullptr && stop->load()) return {};  // ends the children
-    while (std::ssize(running) < options_.jobs && !waiting.empty()) {
-      Share next = std::move(waiting.front());
-      waiting.pop_front();
-      const auto work = [&] { return outcomes_text(run_here(genomes.subspan(next.first, next.count), nullptr)); };
-      auto child = platform::ChildProcess::start(work);
-      if (!child.ok()) {
+  while (done < genomes.size()) {
+    if (stop != nullptr && stop->load()) return crew_->abandon(), std::vector<Outcome>();
+    while (crew_->has_room() && !waiting.empty()) {
+      const Share next = waiting.front();
+      const auto which = std::span(open).subspan(next.first, next.count);
+      if (auto started = crew_->start(given.size(), order_of(genomes, which)); !started.ok()) {
         // The machine is to blame, not the genomes: they wait until a process has ended and made room.
-        waiting.push_front(std::move(next));
-        if (!running.empty()) break;
-        error_ = child.error();
+        if (crew_->running() > 0) break;
+        error_ = started.error();
         return {};
       }
-      next.process = std::move(*child);
-      running.push_back(std::move(next));
+      waiting.pop_front();
+      given.push_back(next);
     }
-    std::vector<const platform::ChildProcess*> children;
-    for (const Share& one : running) children.push_back(one.process.get());
-    platform::ChildProcess::wait_for_any(children, 1);
-    std::erase_if(running, [&](Share& one) {
-      if (!one.process->poll()) return false;
-      std::vector<Outcome> found = outcomes_of_text(one.process->outcome().text);
-      if (one.process->outcome().failure.empty() && found.size() == one.count)
-        std::ranges::move(found, outcomes.begin() + static_cast<std::ptrdiff_t>(one.first));
-      else lost(one, one.process->outcome().failure);
-      return true;
-    });
+    for (cluster::Finished& one : crew_->wait(1)) {
+      const Share& of = given[one.piece];
+      std::vector<Outcome> found = outcomes_of_text(one.text);
+      if (one.lost) waiting.push_front(of);
+      else if (!one.failure.empty() || found.size() != of.count) failed(of, one.failure);
+      else
+        for (std::size_t i = 0; i < of.count; ++i) has_ended(of.first + i, std::move(found[i]));
+    }
+    if (options_.progress) options_.progress(done, genomes.size(), *crew_);
   }
   return outcomes;
 }
 
 std::vector<Outcome> Trials::run(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
   error_ = {};
-  return options_.jobs > 1 ? run_in_processes(genomes, stop) : run_here(genomes, stop);
+  return options_.jobs > 1 || options_.ranks != nullptr ? run_in_processes(genomes, stop) : run_here(genomes, stop);
 }
 
 }  // namespace volvox::evolve

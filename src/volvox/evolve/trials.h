@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/cluster/crew.h"
 #include "volvox/evolve/task.h"
 #include "volvox/sim/population.h"
 
@@ -29,8 +30,13 @@ Result<Outcome> outcome_from(const Json& json);
 
 struct TrialOptions {
   int threads = 1;
-  int jobs = 1;      // processes; each has `threads` threads
-  int at_once = 64;  // worlds side by side in a process
+  int jobs = 1;                     // processes; each has `threads` threads
+  int at_once = 64;                 // worlds side by side in a process
+  cluster::Ranks* ranks = nullptr;  // of a cluster, who have `jobs` processes each
+  // Outcomes of the generation under way, for --resume: what was done need not be done again. Empty: none is kept.
+  std::filesystem::path journal{};
+  // Called now and then while trials run in several processes.
+  std::function<void(std::size_t done, std::size_t all, cluster::Crew&)> progress{};
 };
 
 class Trials {
@@ -48,6 +54,13 @@ class Trials {
   // process can be started, which error() then says.
   std::vector<Outcome> run(std::span<const Genome> genomes, const std::atomic<bool>* stop = nullptr);
   const Error& error() const { return error_; }
+  // What outcomes depend on beside the genome: ranks and journals of anything else are not believed.
+  void identify(const std::string& identity) { identity_ = identity; }
+  // The ranks beside rank 0: runs what rank 0 orders, until it is over (true) or `stop` (false).
+  Result<bool> serve(const std::atomic<bool>& stop);
+  void dismiss() { crew_.reset(); }  // ends processes, and tells the other ranks that it is over
+  // How many pieces of work each rank has done.
+  std::vector<std::int64_t> done_by_rank() const { return crew_ ? crew_->done_by_rank() : std::vector<std::int64_t>{}; }
   // A single trial as a run of its own, from 0.
   Result<std::unique_ptr<sim::Run>> prepare(const Organism& organism, std::size_t trial);
 
@@ -57,6 +70,10 @@ class Trials {
   struct One;
   std::vector<Outcome> run_here(std::span<const Genome> genomes, const std::atomic<bool>* stop);
   std::vector<Outcome> run_in_processes(std::span<const Genome> genomes, const std::atomic<bool>* stop);
+  std::string work(const std::string& order);
+  std::vector<bool> read_journal(std::span<const Genome> genomes, std::vector<Outcome>& outcomes) const;
+  void note_in_journal(const Genome& genome, const Outcome& outcome) const;
+  std::string key_of(const Genome& genome) const;
   void run_batch(std::vector<One>& batch, const std::atomic<bool>* stop);
   Outcome outcome_of(std::span<const One> trials, std::size_t modules) const;
 
@@ -69,6 +86,8 @@ class Trials {
   std::shared_ptr<WorldFiles> world_files_;
   std::size_t modules_ = 0;
   Error error_;
+  std::string identity_ = "-";
+  std::unique_ptr<cluster::Crew> crew_;  // while this object stays where it is
 };
 
 }  // namespace volvox::evolve

@@ -52,6 +52,31 @@ bool is_in_population(std::string_view text, std::size_t at) {
   return (close == std::string_view::npos || close < open) && end < at && text[end - 1] != '/';
 }
 
+// Whether a place is within a <volvox:module> or <volvox:population>.
+bool is_in_module(std::string_view text, std::size_t at) {
+  for (const std::string_view name : {"volvox:module", "volvox:population"}) {
+    const std::size_t open = text.rfind(fmt::format("<{}", name), at);
+    if (open == std::string_view::npos) continue;
+    const std::size_t tag_end = text.find('>', open), close = text.find(fmt::format("</{}", name), open);
+    const bool alone = tag_end != std::string_view::npos && text[tag_end - 1] == '/';
+    if (at < (alone ? tag_end : close)) return true;
+  }
+  return false;
+}
+
+// Marks the parameters that only modules use.
+void mark_those_of_modules(std::string_view text, std::vector<ParameterDesc>& parameters) {
+  for (ParameterDesc& p : parameters) {
+    bool used = false, elsewhere = false;
+    for (const Hole& hole : holes_of(text)) {
+      if (!mentions(hole.inside, p.name)) continue;
+      used = true;
+      elsewhere |= !is_in_module(text, hole.begin);
+    }
+    p.of_modules = used && !elsewhere;
+  }
+}
+
 std::string range_text(const ParameterDesc& p) {
   const char* kind = p.whole ? "whole number" : "number";
   if (p.min && p.max) return fmt::format("a {} from {} to {}", kind, *p.min, *p.max);
@@ -136,6 +161,7 @@ std::vector<ParameterDesc> parameters_of(const XMLElement& world, const std::str
                 fmt::format("the default of {} is {} here, but {} in line {}", name, value, known->value, known->line),
                 fmt::format("give it once, or declare it with <volvox:parameter name=\"{}\" .../>", name), report);
   }
+  mark_those_of_modules(text, parameters);
   return parameters;
 }
 
@@ -158,7 +184,10 @@ Result<std::map<std::string, std::string>> settle_values(const std::vector<Param
       continue;
     }
     const std::string& value = values[p.name] = std::get<std::string>(expanded);
-    if (!allows(p, value))
+    if (const auto set = settings.find(p.name); !p.settled.empty() && set != settings.end() && set->second != p.value)
+      error.add({file, p.line, fmt::format("{}={} would change nothing: {}", p.name, set->second, p.settled),
+                 fmt::format("leave {} out", p.name)});
+    else if (!allows(p, value))
       error.add({file, p.line, fmt::format("{}={}: the value of {} is not {}", p.name, value, p.name, range_text(p)),
                  fmt::format("give {} {}", p.name, range_text(p))});
     else if (!is_one_line(value))

@@ -66,7 +66,9 @@ struct ParameterDesc {
   std::vector<std::string> choices;  // if not empty, the value is one of these
   std::string description;
   int line = 0;
-  bool whole = false;  // a number without a fraction
+  bool whole = false;        // a number without a fraction
+  bool of_modules = false;   // it says which modules there are or how they think, and nothing else
+  std::string settled = {};  // not empty: no other value than the default is taken, and this says why
 };
 
 Result<std::vector<ParameterDesc>> read_parameters(const std::filesystem::path& file);

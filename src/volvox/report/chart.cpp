@@ -82,8 +82,12 @@ class Scale {
       for (double power = low_; power <= high_; ++power)
         all.emplace_back(std::pow(10, power), fmt::format("{:g}", std::pow(10, power)));
     } else {
-      const std::vector<double> values = nice_ticks(low_, high_, count);
-      const double step = values.size() > 1 ? values[1] - values[0] : 1;
+      std::vector<double> values = nice_ticks(low_, high_, count);
+      double step = values.size() > 1 ? values[1] - values[0] : 1;
+      if (axis_.whole && step < 1) {
+        step = 1, values.clear();
+        for (double value = std::ceil(low_); value <= high_; ++value) values.push_back(value);
+      }
       for (const double value : values) all.emplace_back(value, tick_text(value, step));
     }
     return all;

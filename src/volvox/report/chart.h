@@ -37,6 +37,7 @@ struct Axis {
   bool log = false;                          // whole powers of ten; values that are not positive are left out
   std::optional<double> from = {}, to = {};  // the axis begins exactly at `from` and reaches at least `to`
   std::vector<std::string> names = {};       // words instead of numbers: a value is an index of a word
+  bool whole = false;                        // counts: no ticks between whole numbers
 };
 
 // A dashed line across the panel.

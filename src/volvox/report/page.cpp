@@ -19,7 +19,7 @@ h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top:
 table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid #e3e8ee; vertical-align: top; }
 th { color: #5b6775; font-weight: 600; } .number { text-align: right; font-variant-numeric: tabular-nums; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: 1rem; }
-figure { margin: 0; } figure.pacing { max-width: 34rem; } figure.picture { margin-bottom: 1rem; } img { max-width: 100%; border-radius: 6px; } figcaption { color: #5b6775; font-size: .85rem; }
+figure { margin: 0; } figure.pacing { max-width: 34rem; } figure.picture { margin-bottom: 1rem; } img, video { max-width: 100%; border-radius: 6px; } figcaption { color: #5b6775; font-size: .85rem; }
 svg { width: 100%; height: auto; }
 .warning { white-space: pre-line; }
 @media print { body { margin: 0; } }
@@ -70,6 +70,16 @@ std::string html_picture(const fs::path& file, const std::string& caption) {
       "<figure class=\"picture\"><img alt=\"{0}\" "
       "src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption></figure>\n",
       xml_escaped(caption), type, base64(*content));
+}
+
+std::string html_film(const fs::path& file, const std::string& caption) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(in)), {});
+  if (content.empty()) return {};
+  return fmt::format(
+      "<figure class=\"picture\"><video controls loop muted "
+      "src=\"data:video/mp4;base64,{1}\"></video><figcaption>{0}</figcaption></figure>\n",
+      xml_escaped(caption), base64(content));
 }
 
 std::string html_page(const std::string& title, const std::string& body) {

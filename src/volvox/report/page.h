@@ -15,5 +15,7 @@ std::string html_page(const std::string& title, const std::string& body);
 std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& folder, std::uintmax_t bytes = 20 << 20);
 // A figure that holds the whole file; "" if it cannot be read.
 std::string html_picture(const std::filesystem::path& file, const std::string& caption);
+// Likewise a film (MP4).
+std::string html_film(const std::filesystem::path& file, const std::string& caption);
 
 }  // namespace volvox::report

@@ -39,4 +39,7 @@ class ChildProgram {
   std::optional<int> status_;
 };
 
+// Processor time of all child processes that have ended and were waited for.
+double ended_children_cpu_seconds();
+
 }  // namespace volvox::platform

@@ -92,6 +92,11 @@ TEST(NiceTicks, AreRound) {
   EXPECT_EQ(nice_ticks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(nice_ticks(-1, 1, 4), (std::vector<double>{-1, -0.5, 0, 0.5, 1}));
   EXPECT_TRUE(nice_ticks(1, 1, 5).empty());
+  // Of two generations there is none in the middle.
+  Panel counts{"", {"generation", false, {}, {}, {}, true}, {"n"}, {{"", {{0, 1}, {1, 3}}}}};
+  EXPECT_EQ(svg({"", {counts}}).find(">0.5<"), std::string::npos);
+  counts.x.whole = false;
+  EXPECT_NE(svg({"", {counts}}).find(">0.5<"), std::string::npos);
 }
 
 }  // namespace

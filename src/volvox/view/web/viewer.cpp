@@ -16,14 +16,6 @@ namespace {
 constexpr std::size_t most_commands = 4096, most_command_bytes = 1 << 20;
 constexpr int deepest_command = 4;  // what is nested deeper is left out: its memory is many times that of its text
 
-// A secret, so it comes from the system and not from the seed.
-std::string make_token() {
-  std::random_device random;
-  std::string token;
-  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", random());
-  return token;
-}
-
 Bytes points_message(const std::string& points) {
   return std::make_shared<const std::string>(R"({"type":"metrics","points":)" + points + "}");
 }
@@ -51,6 +43,14 @@ std::filesystem::path bundle_folder() {
     if (first.empty() || std::filesystem::exists(root / "web")) first = folder;
   }
   return first;
+}
+
+// A secret, so it comes from the system and not from the seed.
+std::string make_token() {
+  std::random_device random;
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", random());
+  return token;
 }
 
 Result<std::unique_ptr<Viewer>> Viewer::start(const ViewerOptions& options) {

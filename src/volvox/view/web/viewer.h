@@ -28,6 +28,9 @@ struct Command {
   std::shared_ptr<const nlohmann::json> what;
 };
 
+// 128 random bits, for WebServerOptions.
+std::string make_token();
+
 class Viewer {
  public:
   // Starts the server.

@@ -372,7 +372,8 @@ void Connection::respond(http::status status, std::string body, const std::strin
   response_->set("X-Content-Type-Options", "nosniff");
   response_->set("Referrer-Policy", "no-referrer");
   response_->set("Content-Security-Policy",
-                 "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; base-uri 'none'; "
+                 "default-src 'self'; img-src 'self' data: blob:; media-src 'self' data:; style-src 'self' "
+                 "'unsafe-inline'; base-uri 'none'; "
                  "form-action 'none'; frame-ancestors 'none'");
   response_->set("Cross-Origin-Resource-Policy", "same-origin");
   response_->keep_alive(keep_alive);

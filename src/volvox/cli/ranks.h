@@ -1,0 +1,31 @@
+// What `evolve` and `sweep` do as one of several ranks of a cluster.
+#pragma once
+
+#include <string>
+
+#include "volvox/cluster/crew.h"
+
+namespace volvox::cli {
+
+constexpr const char* ranks_help =
+    "who works together: auto (the ranks of mpirun or srun), mpi, slurm (also the tasks of a job array), none "
+    "(docs/cluster.md)";
+
+// Rank 0 tells the others at the end that it is over, however it ends.
+class RanksEnd {
+ public:
+  explicit RanksEnd(cluster::Ranks* ranks) : ranks_(ranks) {}
+  ~RanksEnd();
+  RanksEnd(const RanksEnd&) = delete;
+  RanksEnd& operator=(const RanksEnd&) = delete;
+
+ private:
+  cluster::Ranks* ranks_;  // may be null
+};
+
+// The whole command of a rank that is not the first: the exit status.
+int serve_rank(cluster::Ranks& ranks, const cluster::Work& work, int jobs, const std::string& identity);
+// Reports how it ended.
+int served(const cluster::Ranks& ranks, const Result<bool>& how);
+
+}  // namespace volvox::cli

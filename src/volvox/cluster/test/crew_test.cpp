@@ -1,0 +1,167 @@
+#include "volvox/cluster/crew.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+namespace volvox::cluster {
+namespace {
+namespace fs = std::filesystem;
+
+class CrewTest : public testing::Test {
+ protected:
+  CrewTest() { fs::create_directories(folder_); }
+  ~CrewTest() override { fs::remove_all(folder_); }
+
+  // Gives out pieces 0 to count - 1, again if they are lost; what came of each, and how often.
+  static std::multimap<std::size_t, Finished> all(Crew& crew, std::size_t count,
+                                                  const std::function<void()>& meanwhile = {}) {
+    std::multimap<std::size_t, Finished> found;
+    std::vector<std::size_t> waiting;
+    for (std::size_t i = count; i-- > 0;) waiting.push_back(i);
+    while (found.size() < count) {
+      while (crew.has_room() && !waiting.empty()) {
+        EXPECT_TRUE(crew.start(waiting.back(), std::to_string(waiting.back())).ok());
+        waiting.pop_back();
+      }
+      for (Finished& one : crew.wait(0.05)) {
+        if (one.lost) waiting.push_back(one.piece);
+        else found.emplace(one.piece, std::move(one));
+      }
+      if (meanwhile) meanwhile();
+    }
+    return found;
+  }
+
+  // Another rank as a process. A rank of its own has no parent to die with, so it is told to end.
+  pid_t rank(int number, int size, const Work& work, const std::string& identity = "same") {
+    const pid_t process = fork();
+    if (process != 0) return process;
+    auto ranks = join_by_files({number, size, "job"}, folder_, 2);
+    const std::atomic<bool> stop = false;
+    const auto served = serve(**ranks, work, 1, identity, stop);
+    _exit(!served.ok() ? 3 : *served ? 0 : 1);
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("volvox_crew_" + std::to_string(getpid()));
+};
+
+int status_of(pid_t process) {
+  int status = 0;
+  waitpid(process, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string squared(const std::string& order) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return std::to_string(std::stoi(order) * std::stoi(order));
+}
+
+TEST_F(CrewTest, ProcessesOfItsOwnDoEachPieceOnce) {
+  Crew crew(squared, 2, nullptr, "same");
+  const auto found = all(crew, 20);
+  for (std::size_t i = 0; i < 20; ++i) {
+    ASSERT_EQ(found.count(i), 1u);
+    EXPECT_EQ(found.find(i)->second.text, std::to_string(i * i));
+  }
+}
+
+TEST_F(CrewTest, APieceThatCrashesIsToldApart) {
+  Crew crew([](const std::string& order) { return order == "3" ? (std::abort(), "") : squared(order); }, 2, nullptr,
+            "same");
+  const auto found = all(crew, 6);
+  EXPECT_NE(found.find(3)->second.failure.find("crashed"), std::string::npos) << found.find(3)->second.failure;
+  EXPECT_EQ(found.find(4)->second.text, "16");
+}
+
+TEST_F(CrewTest, RanksShareTheWorkAndLeaveAtTheEnd) {
+  const pid_t one = rank(1, 3, squared), two = rank(2, 3, squared);
+  {
+    auto ranks = join_by_files({0, 3, "job"}, folder_, 2);
+    ASSERT_TRUE(ranks.ok());
+    Crew crew(squared, 1, ranks->get(), "same");
+    const auto found = all(crew, 300);
+    for (std::size_t i = 0; i < 300; ++i) {
+      ASSERT_EQ(found.count(i), 1u);
+      EXPECT_EQ(found.find(i)->second.text, std::to_string(i * i));
+    }
+    for (const std::int64_t done : crew.done_by_rank()) EXPECT_GT(done, 0);
+  }
+  EXPECT_EQ(status_of(one), 0);
+  EXPECT_EQ(status_of(two), 0);
+}
+
+TEST_F(CrewTest, ARankThatIsKilledOrStoppedIsReplaced) {
+  std::vector<pid_t> others = {rank(1, 3, squared), rank(2, 3, squared)};
+  auto ranks = join_by_files({0, 3, "job"}, folder_, 2);
+  ASSERT_TRUE(ranks.ok());
+  Crew crew(squared, 1, ranks->get(), "same");
+  std::vector<std::string> news;
+  int step = 0;
+  const auto found = all(crew, 500, [&] {
+    for (const std::string& one : crew.news()) news.push_back(one);
+    if (step == 0 && crew.done_by_rank()[1] > 3) kill(others[0], SIGKILL), step = 1;
+    if (step == 1 && crew.done_by_rank()[2] > 20) kill(others[1], SIGSTOP), step = 2;
+    if (step == 2 && news.size() >= 2) kill(others[1], SIGCONT), others.push_back(rank(1, 3, squared)), step = 3;
+  });
+  EXPECT_EQ(step, 3) << "both were missed, and came back";
+  for (std::size_t i = 0; i < 500; ++i) {
+    ASSERT_EQ(found.count(i), 1u) << i;
+    EXPECT_EQ(found.find(i)->second.text, std::to_string(i * i));
+  }
+  crew.abandon();
+  for (int rank = 1; rank < 3; ++rank) EXPECT_TRUE((*ranks)->send(rank, "over").ok());
+  EXPECT_EQ(status_of(others[0]), -1);
+  EXPECT_EQ(status_of(others[1]), 0);
+  EXPECT_EQ(status_of(others[2]), 0);
+}
+
+TEST_F(CrewTest, ARankOfSomethingElseIsRefused) {
+  const pid_t other = rank(1, 2, squared, "other");
+  auto ranks = join_by_files({0, 2, "job"}, folder_, 2);
+  Crew crew(squared, 1, ranks->get(), "same");
+  std::vector<std::string> news;
+  const auto found = all(crew, 200, [&] {
+    for (const std::string& one : crew.news()) news.push_back(one);
+  });
+  EXPECT_EQ(status_of(other), 3);
+  EXPECT_EQ(crew.done_by_rank()[1], 0);
+  ASSERT_EQ(news.size(), 1u);
+  EXPECT_NE(news[0].find("rank 1 was started with other arguments"), std::string::npos);
+}
+
+TEST(Place, ComesFromTheEnvironment) {
+  const std::map<std::string, std::string> array = {{"SLURM_ARRAY_TASK_ID", "14"},
+                                                    {"SLURM_ARRAY_TASK_MIN", "10"},
+                                                    {"SLURM_ARRAY_TASK_MAX", "16"},
+                                                    {"SLURM_ARRAY_TASK_STEP", "2"},
+                                                    {"SLURM_ARRAY_JOB_ID", "77"}};
+  for (const auto& [name, value] : array) setenv(name.c_str(), value.c_str(), 1);
+  const auto place = place_in_slurm();
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->rank, 2);
+  EXPECT_EQ(place->size, 4);
+  EXPECT_EQ(place->job, "77");
+  // Most arrays run something else in each task: nobody is made a rank who has not asked for it.
+  const auto alone = join("auto", "");
+  ASSERT_TRUE(alone.ok());
+  EXPECT_EQ(*alone, nullptr);
+  EXPECT_FALSE(join("slurm", "").ok()) << "it needs a folder";
+  for (const auto& [name, value] : array) unsetenv(name.c_str());
+  setenv("OMPI_COMM_WORLD_RANK", "1", 1), setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  EXPECT_EQ(place_in_mpi()->rank, 1);
+  setenv("OMPI_COMM_WORLD_RANK", "9", 1);
+  EXPECT_FALSE(place_in_mpi().has_value());
+  unsetenv("OMPI_COMM_WORLD_RANK"), unsetenv("OMPI_COMM_WORLD_SIZE");
+  EXPECT_FALSE(join("mpi", "").ok());
+  EXPECT_FALSE(join("pigeons", "").ok());
+}
+
+}  // namespace
+}  // namespace volvox::cluster
