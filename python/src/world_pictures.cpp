@@ -35,7 +35,8 @@ void cast_depths(const view::Camera& camera, const world::World& world, std::siz
   sight.update(world);
   sight.cast(rays, hits);
   for (std::size_t i = 0; i < hits.size(); ++i)
-    depths[i] = hits[i].hit() ? static_cast<float>(hits[i].distance * along[i]) : std::numeric_limits<float>::infinity();
+    depths[i] =
+        hits[i].hit() ? static_cast<float>(hits[i].distance * along[i]) : std::numeric_limits<float>::infinity();
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ def main() -> None:
             world.step(10)
             assert world.depth(width=32, height=24).shape == (24, 32)
             print(f"engine {engine}: {world.state_hash}")
-    for name in ("arenas/pit", "dprsim/flood", "swarmsimx/formation"):
+    for name in ("arenas/pit_snake", "remod3d/track_to_snake", "swarmsimx/formation", "evolution/gait"):
         with volvox.load(name) as world:
             world.step(2)
     with volvox.load("remod3d/snake") as world:

@@ -240,7 +240,7 @@ class Joining(volvox.envs.Task):
     def load(self, seed: int = 1, threads: int = 1) -> volvox.World:
         spec = volvox.WorldSpec("joining", gravity=(0, 0, 0), duration=self.seconds)
         spec.add_population("m", "superbot", count=2, from_="front", to="back", behavior="commanded")
-        spec.add_module("lone", "superbot", pose=(0.505, 0, 0), behavior="commanded")
+        spec.add_module("lone", "superbot", pose=(0.341, 0, 0), behavior="commanded")
         return volvox.load(spec, seed=seed, threads=threads)
 
     def scatter(self, world: volvox.World, random: Any) -> None:

@@ -52,8 +52,8 @@ struct TapInput {  // somebody taps an item of the run's cloud (cloud.h)
 struct ActionInput {  // actions of many modules at once, by number: what arrays command (Python)
   physics::Control control = physics::Control::position;  // of those that are motors
   std::size_t width = 1;                                  // numbers for each action
-  std::vector<std::uint32_t> agents, actions;  // which agent, and which of its actions (Agent::actions)
-  std::vector<double> values;                  // SI; `width` for each
+  std::vector<std::uint32_t> agents, actions;             // which agent, and which of its actions (Agent::actions)
+  std::vector<double> values;                             // SI; `width` for each
 };
 using Input =
     std::variant<ParameterInput, JointInput, DockInput, PushInput, PerceptInput, PoseInput, TapInput, ActionInput>;

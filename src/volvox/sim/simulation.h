@@ -46,10 +46,10 @@ class Simulation {
   // Queues an input from outside for the input phase of the next tick. Not thread-safe: inputs of other threads must be
   // handed over between two ticks.
   void give(Input input);
-  // An input that takes effect now, between two ticks or in a script, and so is part of a snapshot before the next tick;
-  // it is recorded with that tick. On an error nothing has changed. The same threads as give().
+  // An input that takes effect now, between two ticks or in a script, and so is part of a snapshot before the next
+  // tick; it is recorded with that tick. On an error nothing has changed. The same threads as give().
   Result<void> give_now(Input input);
-  const std::vector<Input>& inputs() const { return inputs_; }                // of the last tick
+  const std::vector<Input>& inputs() const { return inputs_; }              // of the last tick
   const std::vector<Input>& taken_inputs() const { return taken_inputs_; }  // by give_now() since then
   std::int64_t inputs_so_far() const { return inputs_so_far_; }
 

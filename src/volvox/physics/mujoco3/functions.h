@@ -1,5 +1,6 @@
-// MuJoCo's functions by pointers, which come from the library of PyPI's package. Included before everything else when the
-// engine's sources are compiled for it: Debian's MuJoCo is in the same process, and has functions of the same names.
+// MuJoCo's functions by pointers, which come from the library of PyPI's package. Included before everything else when
+// the engine's sources are compiled for it: Debian's MuJoCo is in the same process, and has functions of the same
+// names.
 #pragma once
 
 #include <mujoco/mujoco.h>

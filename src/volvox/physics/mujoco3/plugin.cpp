@@ -16,8 +16,8 @@ Functions functions;
 
 namespace {
 
-// RTLD_DEEPBIND: its own calls must not find Debian's MuJoCo, which was loaded before it. It is never closed: data of its
-// threads may outlive the plugin.
+// RTLD_DEEPBIND: its own calls must not find Debian's MuJoCo, which was loaded before it. It is never closed: data of
+// its threads may outlive the plugin.
 void load() {
   const char* given = std::getenv("VOLVOX_MUJOCO3");
   const std::string file = given != nullptr ? given : VOLVOX_MUJOCO3_LIBRARY;
@@ -30,7 +30,8 @@ void load() {
     if (function == nullptr) throw std::runtime_error(file + " has no function " + name);
   });
   if (const std::string version = mj_versionString(); version != VOLVOX_MUJOCO3_VERSION)
-    throw std::runtime_error(file + " is MuJoCo " + version + ", and the plugin was built for " VOLVOX_MUJOCO3_VERSION
+    throw std::runtime_error(file + " is MuJoCo " + version +
+                             ", and the plugin was built for " VOLVOX_MUJOCO3_VERSION
                              ": build it again (cmake/mujoco3)");
 }
 

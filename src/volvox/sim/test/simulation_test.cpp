@@ -233,8 +233,8 @@ TEST(Input, ActionsOfManyModulesGoThroughTheirRecord) {
   EXPECT_EQ(back.agents, given.agents);
   EXPECT_EQ(back.actions, given.actions);
   EXPECT_EQ(back.values, given.values);
-  for (const char* bad : {"", "position", "position 0", "position 9 0 0 0", "spin 1 0 0 0", "position 1 0", "position 1 0 0",
-                          "position 1 0 0 x", "position 1 -1 0 0", "position 3 0 0 1 2"})
+  for (const char* bad : {"", "position", "position 0", "position 9 0 0 0", "spin 1 0 0 0", "position 1 0",
+                          "position 1 0 0", "position 1 0 0 x", "position 1 -1 0 0", "position 3 0 0 1 2"})
     EXPECT_FALSE(input_of({"action", "", "", bad, 0, {}}).ok()) << bad;
 }
 
