@@ -187,6 +187,43 @@ TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
       3);
 }
 
+TEST(Scatter, MovesAllMotorsAndNothingSinks) {
+  on_engines({"native", "bullet"}, [](const char* engine, std::uint64_t seed) {
+    const Outcome moved = run("remod3d/scatter", engine, 3, seed, {{"modules", "20"}});
+    EXPECT_NEAR(moved["joint_angle_mean_rad"], 0.5, 0.02) << "every motor is at one of its two angles";
+    EXPECT_EQ(moved["below_ground_m"], 0);
+    EXPECT_EQ(moved["organisms"], 20);
+  });
+}
+
+TEST(Swarm, EveryRobotDrivesStaysOnItsWheelsAndKeepsItsPlace) {
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE(seed);
+    sim::RunOptions options;
+    options.experiment = "remod3d/swarm";
+    options.settings = {{"side", "3"}};
+    options.seed = seed;
+    const auto run = prepared(options);
+    const world::World& world = run->simulation().world();
+    const auto pose = [&](world::PlacementIndex robot) { return world.link_pose(world.part(robot).first_link); };
+    std::vector<Vec3> at;
+    std::vector<double> way(world.modules().size(), 0);
+    for (const world::PlacementIndex robot : world.modules()) at.push_back(pose(robot).position);
+    for (int tick = 0; tick < 5 * 60; ++tick) {
+      ASSERT_TRUE(run->step().ok());
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        const Pose now = pose(world.modules()[i]);
+        way[i] += length(now.position - at[i]);
+        at[i] = now.position;
+        ASSERT_GT((now.rotation * Vec3{0, 0, 1}).z, 0.98) << "robot " << i << " tips over, in tick " << tick;
+        for (std::size_t k = 0; k < i; ++k)
+          ASSERT_GT(length(at[i] - at[k]), 0.18) << "robots " << k << " and " << i << " are in one place";
+      }
+    }
+    for (std::size_t i = 0; i < way.size(); ++i) EXPECT_GT(way[i], 0.3) << "robot " << i;
+  }
+}
+
 // A run restored from a snapshot ends with the same state and the same metrics as one that never stopped.
 TEST(Experiments, GoOnFromASnapshotAsIfNothingHadBeen) {
   for (const char* experiment :

@@ -132,8 +132,8 @@ class Catom {
   // On square and hexagonal lattices: about the neighbour at a port.
   bool roll(int pivot, Turn turn);
 
-  // What chance decides between catoms in one tick is decided by this number: all have another one, in every tick
-  // another, and the lowest wins. Nobody is preferred, and no order of processing can matter.
+  // Breaks ties between catoms: where chance must decide, the lowest number wins. Every catom has a different number,
+  // and a new one in every tick, so no catom is preferred, and the order of processing does not matter.
   std::uint64_t key() const;
   RandomStream& random();  // begins anew in every tick
 

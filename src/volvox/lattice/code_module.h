@@ -14,8 +14,9 @@
 //   };
 //   VOLVOX_TYPE(Flood, source, hops)
 //
-// One that also runs as the mind of a physical module (robots/behaviors/code_module.h) names those fields of its state
-// that a world may give, and says if it must know at which port a message came, which by radio it does not:
+// A code module can also run as the mind of a physical module (robots/behaviors/code_module.h). Then it lists the
+// fields of its state that a world may set. If it needs to know the port at which a message arrives, it says so: a
+// message by radio has none.
 //
 //     template <class Visitor> void visit_inputs(Visitor& visit) { visit("source", source); }
 //     static constexpr bool needs_ports = true;

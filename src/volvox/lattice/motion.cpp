@@ -36,7 +36,8 @@ bool Referee::is_possible(const Ensemble& ensemble, const Move& move) const {
   return all_of(motion.free, [&](int place) { return !taken(place); }) && all_of(motion.holds, taken);
 }
 
-// Whoever could be in the way needs one of the cells that this one needs, holds it, or is held by it.
+// Only three kinds of catoms can be in conflict with this one: those that need one of the same cells, that hold it, or
+// that it holds.
 bool Referee::wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Move& move) const {
   const std::uint64_t key = catom_key(key_of_tick, move.catom);
   const auto comes_first = [&](std::uint32_t other) {

@@ -5,11 +5,12 @@
 // they are; whoever is already on the way comes before all. A cell is free if it was so when the tick began. So the
 // result depends on no order.
 //
-// An ensemble that may not be cut (`keep_connected`): those that may move are looked at by their keys, and one stays
-// whose neighbours would not hang together without it, and without those that move. Where the cells around it do not
-// tell (MotionTable::ring), a way around is searched for over 10,000 catoms. So a large ring may be kept closed that
-// could be opened, but nothing is ever cut off, also not for a while, because everybody is held by one that stays.
-// Lengths in cells. The world calls it between two ticks, from one thread; inside it uses the threads of the pool.
+// With `keep_connected` the ensemble must stay in one piece. Catoms that may move are checked in the order of their
+// keys. A catom stays if its neighbours would lose their connection to each other without it and without those that
+// move. The cells around it often show this (MotionTable::ring); if not, a way around is searched for, over at most
+// 10,000 catoms. So a large ring may stay closed although it could be opened. But no catom is ever cut off, not even
+// during a motion: each one that moves is held by one that stays. Lengths in cells. The world calls it between two
+// ticks, from one thread; inside it uses the threads of the pool.
 #pragma once
 
 #include <cstdint>

@@ -83,7 +83,6 @@ class Occupancy {
     return a;
   }
 
-  bool is_grid() const { return is_grid_; }
   std::size_t memory_bytes() const { return (grid_.capacity() + table_.capacity()) * sizeof(std::uint32_t); }
   // What fill would need for so many modules in a box of so many cells.
   static std::size_t bytes_needed(std::size_t modules, double cells_of_box);

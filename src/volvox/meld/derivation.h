@@ -1,8 +1,10 @@
-// Why a derived fact is there. Each fact has a record for each support: where the derivation came from, and how deep it
-// is. Neighbours that support each other's facts after the source is gone would keep them for ever; but each of them is
-// deeper than the other, so that their depths grow. A fact with a source follows from other facts, each of which is
-// less deep, so none is deeper than there are facts: rules do not see a record that is (Machine::may_be_seen). It
-// stays, for whoever told it takes it back.
+// Why a derived fact is there: its supports. A support is the source of a derivation (a neighbour, or the catom itself)
+// and its depth, which is one more than that of the deepest fact that it follows from. A fact has one record for each.
+//
+// Depths are needed to notice facts that have lost their origin. Two neighbours could support each other's facts for
+// ever. But each of these facts is deeper than the other, so their depths grow without end. A fact that still has an
+// origin cannot be deeper than the number of facts there are. So rules do not see a record that is deeper
+// (Machine::may_be_seen). The record is kept until the neighbour that sent it takes it back. Pure functions.
 #pragma once
 
 #include <cstdint>

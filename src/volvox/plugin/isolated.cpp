@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/child_process.h"
@@ -207,6 +208,7 @@ bool IsolatedLibrary::take_outcome(LoadArchive& back, const std::string& where, 
 void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Agent& agent,
                            const std::vector<std::byte>& more, Reply& reply) {
   const std::lock_guard lock(mutex_);
+  VOLVOX_ASSERT(behavior < behaviors_.size());
   if (!disabled_.empty() || behaviors_[behavior].stopped) return;
   const std::int64_t begin = platform::monotonic_ns();
   const std::string where = fmt::format("behavior '{}' of module '{}'", behaviors_[behavior].name, agent.name());

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/child_process.h"
@@ -189,6 +190,7 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
 void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context,
                             std::vector<mind::Ray>* rays, Value* reading) {
   const std::lock_guard lock(mutex_);
+  VOLVOX_ASSERT(sensor < sensors_.size());
   if (!disabled_.empty() || sensors_[sensor].stopped) return;
   const std::int64_t begin = platform::monotonic_ns();
   SaveArchive ar;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <span>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 namespace volvox::record {
@@ -57,6 +58,8 @@ bool CloudWriter::write(const sim::Cloud& cloud, std::int64_t tick, bool first_o
       colors_.push_back(look);
     }
   }
+  VOLVOX_ASSERT((whole ? now_.size() : moved_.size()) == x_.size() && x_.size() == y_.size() && x_.size() == z_.size());
+  VOLVOX_ASSERT((whole ? now_.size() : colored_.size()) == colors_.size());
   std::swap(now_, last_);
   if (x_.empty() && colors_.empty() && !first_of_chunk) return false;
   since_whole_ = whole ? 0 : since_whole_ + x_.size() + colors_.size();

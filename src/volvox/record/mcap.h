@@ -3,6 +3,7 @@
 //
 // A chunk is flushed to the file before the next one is written, and a sum of the file so far after it, so that the
 // file of a killed process can be read and checked up to its last whole chunk.
+// A writer owns its file and has a thread of its own; one thread calls it. A reader is for one thread.
 #pragma once
 
 #include <condition_variable>

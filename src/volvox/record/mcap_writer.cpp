@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
 #include "volvox/record/crc.h"
 #include "volvox/record/mcap_fields.h"
 
@@ -73,6 +74,7 @@ void McapWriter::write(std::uint16_t channel, std::uint32_t sequence, std::uint6
 }
 
 std::string& McapWriter::begin(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time) {
+  VOLVOX_ASSERT(!closed_ && channel < channels_.size());
   char head[record_head + 2 + 4 + 8 + 8] = {};
   const auto put_at = [&](std::size_t at, auto value) { std::memcpy(head + at, &value, sizeof value); };
   put_at(0, std::uint8_t{Opcode::message});
@@ -92,6 +94,7 @@ std::string& McapWriter::begin(std::uint16_t channel, std::uint32_t sequence, st
 }
 
 void McapWriter::end() {
+  VOLVOX_ASSERT(message_at_ + record_head + 2 + 4 + 8 + 8 <= chunk_.bytes.size());
   const std::uint64_t length = chunk_.bytes.size() - message_at_ - record_head;
   std::memcpy(chunk_.bytes.data() + message_at_ + 1, &length, sizeof length);
 }

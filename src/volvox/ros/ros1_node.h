@@ -1,4 +1,5 @@
 // A node of ROS 1, through roscpp. Compiles as C++17, like node.h.
+// Threads as in node.h.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // A node of ROS 2 at the wire level: its topics, types and quality of service over DDS (CycloneDDS), without the
 // libraries of ROS.
+// Threads as in node.h.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // A cloud of measured points. Metres, z up, in any fixed frame.
 // A plain value that owns its points; their order is that of the file or of the measurements.
+// Any thread may read it.
 #pragma once
 
 #include <vector>

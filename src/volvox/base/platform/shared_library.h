@@ -1,5 +1,6 @@
 // Shared libraries that are loaded at run time.
 // The library stays loaded as long as the object, which must outlive all that its symbols point to.
+// Any thread may look up symbols.
 #pragma once
 
 #include <filesystem>

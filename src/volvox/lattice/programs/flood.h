@@ -2,6 +2,7 @@
 // it first. That takes 2 E - (N - 1) messages over E links between N connected catoms. The source sends in tick 0, and
 // if the capacity is enough, a catom d links away hears of it in tick d; what the last ones pass on is read in the tick
 // after.
+// Threads and determinism as in code_module.h; distances in links.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -1,5 +1,6 @@
 // The distance of every catom from the nearest source, in links: whoever learns of a shorter way tells its neighbours.
 // Right whatever the delays of messages are.
+// Threads and determinism as in code_module.h; distances in links.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -1,5 +1,6 @@
 // All catoms that are connected agree on the one with the largest number: whoever learns of a larger one tells its
 // neighbours. Right whatever the delays of messages are.
+// Threads and determinism as in code_module.h.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -1,5 +1,6 @@
 // A heap becomes a line: on a hexagonal lattice catoms roll counter-clockwise around a bar. Who touches only the
 // western end of the bar stays and makes it longer.
+// Threads and determinism as in code_module.h; lengths in cells.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -1,4 +1,5 @@
 // Rolls along the surface of whatever it touches, counter-clockwise about one pivot after another, in every tick.
+// Threads and determinism as in code_module.h.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -1,6 +1,7 @@
 // A spanning tree, and the number of catoms in it, by the echo algorithm (Chang, "Echo algorithms", IEEE Trans.
 // Software Eng. 8, 1982): a wave goes out from the root; who has heard from all neighbours answers its parent with the
 // size of its subtree. Exactly two messages go over every link, and the root knows when all is done.
+// Threads and determinism as in code_module.h; depths in links.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -1,4 +1,5 @@
 #include "volvox/view/web/codec.h"
+#include "volvox/base/check.h"
 #include "volvox/base/json_text.h"
 
 #include <algorithm>
@@ -89,6 +90,7 @@ std::string encode_tree(const RenderTree& tree) {
   put(out, narrow<std::uint32_t>(text.size()));
   out += text;
   align(out);
+  VOLVOX_ASSERT(out.size() % 4 == 0 && buffers.size() % 4 == 0);
   return out + buffers;
 }
 
@@ -113,11 +115,13 @@ std::string encode_frame(const Frame& frame) {
   put(out, narrow<std::uint32_t>(frame.traffic.rings.size()));
   for (const record::Traffic::Ring& ring : frame.traffic.rings)
     put(out, std::array{ring.x, ring.y, ring.z, ring.radius});
+  VOLVOX_ASSERT(out.size() % 4 == 0);  // a browser looks at it as numbers of 4 bytes
   return out;
 }
 
 std::string encode_cloud(std::size_t items, const std::vector<std::uint32_t>& changed,
                          const std::vector<sim::CloudItem>& cloud) {
+  VOLVOX_ASSERT(items == cloud.size() && changed.size() <= items);
   std::string out = "VXC1";
   out.reserve(12 + changed.size() * (4 + sizeof(sim::CloudItem)));
   put(out, narrow<std::uint32_t>(items));
