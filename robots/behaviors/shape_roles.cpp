@@ -95,8 +95,8 @@ bool has_sides(const Situation& s) { return s.connected("e") || s.connected("w")
 // The root becomes a leg at a side of the last module of its loop.
 void move_forth(Writer& w, int move) {
   const ShapeLoop& loop = shape_loop(move);
-  const std::string straight_k = name_of("straight", move), fold = name_of("fold", move), close = name_of("close", move),
-                    part = name_of("part", move), side = side_of(move);
+  const std::string straight_k = name_of("straight", move), fold = name_of("fold", move),
+                    close = name_of("close", move), part = name_of("part", move), side = side_of(move);
   w.add_shared(straight(straight_k, 3));
   w.add_shared(curled(fold, 7, move, loop.ahead, 0));
   w.add_shared(curled(close, 2, move, loop.closed, 0));
@@ -112,9 +112,9 @@ void move_forth(Writer& w, int move) {
 // The leg lies down, the root docks at its n, and the leg lets go of the side: it is the root again.
 void move_back(Writer& w, int move) {
   const ShapeLoop& loop = shape_loop(move);
-  const std::string refold = name_of("refold", move), reclose = name_of("reclose", move), rejoin = name_of("rejoin", move),
-                    restraight = name_of("restraight", move), lie = name_of("lie", move),
-                    let_go = name_of("let go", move), side = side_of(move);
+  const std::string refold = name_of("refold", move), reclose = name_of("reclose", move),
+                    rejoin = name_of("rejoin", move), restraight = name_of("restraight", move),
+                    lie = name_of("lie", move), let_go = name_of("let go", move), side = side_of(move);
   w.add_shared(curled(refold, 7, move, loop.behind, 1));
   w.add_shared(curled(reclose, 2, move, loop.closed, 1));
   w.add_shared(curled(rejoin, 2, move, loop.ahead, 0));
@@ -152,9 +152,8 @@ void legs(Writer& w, const RoleBook& paper, const Way& way) {
     walking.motion["pitch"] = [pitch = walking.motion["pitch"], way](double t) { return way.sign * pitch(t); };
     const std::string name = walking.name;
     w.add(std::move(walking));
-    w.rule({down}, name, [side = std::string(side)](const Situation& s) {
-      return at_side(s, side) && s.neighbor_role("s") == "sp";
-    });
+    w.rule({down}, name,
+           [side = std::string(side)](const Situation& s) { return at_side(s, side) && s.neighbor_role("s") == "sp"; });
     w.rule({name}, tuck, [](const Situation& s) { return s.neighbor_role("s") == "halt"; });
   }
 }

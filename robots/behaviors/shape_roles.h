@@ -3,9 +3,10 @@
 //
 // Only the root of a tree of CONROs has a free female dock, so only the root can take another place: the chain curls up
 // on the ground until the root's s meets the side of a module farther on, the root lets go of its child and is a leg,
-// and its child is the new root. With yaws of 55 degrees such a loop needs seven modules. Four moves, of loops of eight,
-// seven, eight and seven modules, make four legs; three modules are left as a tail. The way back is the same in reverse.
-// A leg feels by its accelerometer whether the robot lies on its back ("over"), and then moves the other way up.
+// and its child is the new root. With yaws of 55 degrees such a loop needs seven modules. Four moves, of loops of
+// eight, seven, eight and seven modules, make four legs; three modules are left as a tail. The way back is the same in
+// reverse. A leg feels by its accelerometer whether the robot lies on its back ("over"), and then moves the other way
+// up.
 #pragma once
 
 #include <array>

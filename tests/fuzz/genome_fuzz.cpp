@@ -9,7 +9,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::require(!organism.experiment.empty());
     (void)volvox::evolve::to_json(organism);
   });
-  return fuzz::check(volvox::evolve::read_task(file.string()), [](const volvox::evolve::Task& task) {
-    fuzz::require(!task.experiment.empty());
-  });
+  return fuzz::check(volvox::evolve::read_task(file.string()),
+                     [](const volvox::evolve::Task& task) { fuzz::require(!task.experiment.empty()); });
 }

@@ -7,7 +7,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (path == "fuzz.meld") return std::string(fuzz::text_of(data, size));
     return volvox::Diagnostic{path.string(), 0, "there is no such file", "check the path"};
   };
-  return fuzz::check(volvox::meld::load_program("fuzz.meld", read), [](const auto& program) {
-    fuzz::require(program != nullptr && !program->rules.empty());
-  });
+  return fuzz::check(volvox::meld::load_program("fuzz.meld", read),
+                     [](const auto& program) { fuzz::require(program != nullptr && !program->rules.empty()); });
 }

@@ -389,8 +389,7 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   const std::vector<std::int64_t> pieces = (*evolution)->done_by_rank();
   (*evolution)->dismiss();  // the other ranks need not wait for pictures
   now(false);
-  if (auto finished =
-          files.finish(facts, narrow<std::size_t>(arguments.gallery), !arguments.no_film, library, log);
+  if (auto finished = files.finish(facts, narrow<std::size_t>(arguments.gallery), !arguments.no_film, library, log);
       !finished.ok())
     return complain(finished.error()), run_failed;
   if (arguments.json)

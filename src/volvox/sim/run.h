@@ -105,6 +105,11 @@ class Run {
   void add_module_metrics();
   explicit Run(Log& log);
   Result<void> load(const RunOptions& options, const Library& library);
+  Result<std::shared_ptr<const model::WorldModel>> make_world(const Located& located);
+  Result<void> make_simulation(const std::shared_ptr<const model::WorldModel>& world);
+  void describe(const model::WorldModel& world);
+  void warn_of_worlds_without_life(const model::WorldModel& world);
+  Result<void> restore_at_start();
   Result<void> restore(std::string_view text, const std::string& file);
   Result<void> restore_simulation(const std::vector<std::byte>& snapshot, const std::string& engine,
                                   std::vector<std::string>& not_carried);

@@ -64,7 +64,8 @@ struct RunReport {
   std::uint64_t state_hash = 0;
   Metrics metrics;
   PhaseTimes phases;
-  std::vector<std::string> warnings;  // before and during the run
+  static constexpr std::size_t most_warnings = 1000;  // a run of days may warn every few seconds
+  std::vector<std::string> warnings;                  // before and during the run
   // Samples from the start to the end, at even distances. Of a long run only every second is kept, then every fourth,
   // ...: the charts need no more. metrics.csv has all.
   std::vector<TimePoint> history;
