@@ -3,11 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "volvox/physics/ode/ode_world.h"
 
 namespace volvox::physics {
 namespace {
+
+// ODE's random numbers, threads and collision caches are one for the whole process: worlds that two threads step at the
+// same time would crash. So engines take turns. That costs nothing where there is one.
+class Turn {
+ public:
+  Turn() : lock_(mutex()) {
+    static const bool started = dInitODE2(0) != 0;
+    thread_local const bool known = started && dAllocateODEDataForThread(dAllocateMaskAll) != 0;
+    VOLVOX_CHECK(known, "ODE has no memory left");
+  }
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex all;
+    return all;
+  }
+  std::lock_guard<std::recursive_mutex> lock_;
+};
 
 class OdeEngine final : public SystemEngine {
  public:
@@ -27,11 +46,17 @@ class OdeEngine final : public SystemEngine {
         "where "
         "things slide; meshes, height fields and planes only on bodies that do not move; ODE's random numbers are one "
         "for "
-        "all worlds: one engine at a time in a process; contact caches are not in a snapshot";
+        "all worlds: engines of one process take turns; contact caches are not in a snapshot";
     rebuild();
+  }
+  ~OdeEngine() override {
+    const Turn turn;
+    world_.reset();
+    shapes_ = {};
   }
 
   Result<BodyId> add_body(const BodyDesc& desc) override {
+    const Turn turn;
     if (auto error = problem_with(desc)) return *error;
     keep_contacts();
     const BodyId id = system_.add(desc);
@@ -40,6 +65,7 @@ class OdeEngine final : public SystemEngine {
     return id;
   }
   void remove_body(BodyId id) override {
+    const Turn turn;
     keep_contacts();
     VOLVOX_CHECK(system_.body_ids.alive(id), "removing a body that is not there");
     while (!system_.joints_of[id.index].empty()) remove_joint(system_.joints_of[id.index].back());
@@ -48,18 +74,21 @@ class OdeEngine final : public SystemEngine {
     system_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
+    const Turn turn;
     keep_contacts();
     const JointId id = system_.add(desc);
     world_->add_joint(id.index);
     return id;
   }
   void remove_joint(JointId id) override {
+    const Turn turn;
     keep_contacts();
     VOLVOX_CHECK(system_.joint_ids.alive(id), "removing a joint that is not there");
     world_->remove_joint(id.index);
     system_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    const Turn turn;
     keep_contacts();
     VOLVOX_CHECK(system_.body_ids.alive(id), "placing a body that is not there");
     system_.poses[id.index] = pose;
@@ -70,6 +99,7 @@ class OdeEngine final : public SystemEngine {
   void set_gravity(const Vec3& gravity) override { system_.gravity = gravity; }
 
   StepStatus advance(Time begin, Time end) override {
+    const Turn turn;
     if (StepStatus status = problem_with_inputs(system_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
     if (tick <= 0) return {};
@@ -88,6 +118,7 @@ class OdeEngine final : public SystemEngine {
   // same bodies and joints in the order of their ids.
   void archive(Archive& ar) override { archive_common(ar); }
   bool archive_common(Archive& ar) override {
+    const Turn turn;
     keep_contacts();
     system_.archive(ar);
     if (!ar.hashing() && ar.ok()) rebuild();
@@ -95,8 +126,12 @@ class OdeEngine final : public SystemEngine {
   }
 
  private:
-  void read_contacts(std::vector<Contact>& out) const override { world_->read_contacts(out); }
+  void read_contacts(std::vector<Contact>& out) const override {
+    const Turn turn;
+    world_->read_contacts(out);
+  }
   void rebuild() {
+    const Turn turn;
     world_.reset();
     world_ = std::make_unique<ode::World>(system_, shapes_, sweep_);
   }

@@ -1,6 +1,6 @@
 // Engine `ode`: Debian's Open Dynamics Engine with its QuickStep solver and its colliders.
-// Units and frames as in physics/engine.h; it uses one thread. Deterministic, but two ODE worlds of one process must
-// not be stepped at the same time: they share ODE's generator of random numbers (ode_world.cpp).
+// Units and frames as in physics/engine.h; it uses one thread. Deterministic. ODE
+// has data that all worlds of a process share, so engines of several threads take turns.
 #pragma once
 
 #include <memory>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "volvox/physics/dock_latch.h"
 #include "volvox/physics/system.h"
 
@@ -28,6 +30,44 @@ TEST(EngineRegistry, plugins_add_to_it) {
                [](const EngineSettings& settings) { return std::move(*built_in_engines().make("none", settings)); });
   EXPECT_TRUE(registry.make("mine", {}).ok());
   EXPECT_EQ(registry.names().size(), built_in_engines().names().size() + 1);
+}
+
+namespace {
+
+// A heap of boxes that falls on the ground and tumbles; the hash of where it is after a second.
+std::uint64_t hash_of_heap(const std::string& name) {
+  const std::unique_ptr<Engine> engine = std::move(*built_in_engines().make(name, {}));
+  const auto add = [&](const model::Shape& shape, const Vec3& at, Motion motion) {
+    auto geometry = std::make_shared<model::Geometry>();
+    geometry->colliders.push_back({"collider", shape, {}, {}});
+    BodyDesc body;
+    body.motion = motion;
+    body.pose = {at, Quat::axis_angle({1, 0, 0}, motion == Motion::fixed ? 0 : 0.3)};
+    body.geometry = geometry;
+    EXPECT_TRUE(engine->add_body(body).ok());
+  };
+  add(model::Plane{}, {}, Motion::fixed);
+  for (int i = 0; i < 12; ++i)
+    add(model::Box{{0.1, 0.1, 0.1}}, {0.06 * (i % 2), 0.05 * (i % 3), 0.1 + 0.14 * i}, Motion::dynamic);
+  for (int tick = 0; tick < 60; ++tick)
+    EXPECT_TRUE(engine->advance(Time::seconds(tick / 60.0), Time::seconds((tick + 1) / 60.0)).ok());
+  HashArchive hash;
+  engine->archive(hash);
+  return hash.value();
+}
+
+}  // namespace
+
+// As populations of worlds do. ODE has data that all its worlds share.
+TEST(Engines, in_several_threads_do_not_disturb_each_other) {
+  for (const std::string& name : built_in_engines().names()) {
+    const std::uint64_t alone = hash_of_heap(name);
+    std::vector<std::uint64_t> hashes(4);
+    std::vector<std::thread> threads;
+    for (std::uint64_t& hash : hashes) threads.emplace_back([&hash, &name] { hash = hash_of_heap(name); });
+    for (std::thread& thread : threads) thread.join();
+    for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, alone) << name;
+  }
 }
 
 TEST(Substeps, are_the_fewest_that_are_short_enough) {
