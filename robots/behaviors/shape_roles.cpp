@@ -80,6 +80,8 @@ class Writer {
   std::vector<std::string> shared_;
 };
 
+bool follows_sw(const Situation& s) { return s.neighbor("s") == "n" && s.neighbor_role("s") == "sw"; }
+
 // A chain that winds may turn over, and then lies on its back: for its legs, up is where the pitch is positive.
 struct Way {
   const char* suffix;
@@ -95,8 +97,8 @@ bool has_sides(const Situation& s) { return s.connected("e") || s.connected("w")
 // The root becomes a leg at a side of the last module of its loop.
 void move_forth(Writer& w, int move) {
   const ShapeLoop& loop = shape_loop(move);
-  const std::string straight_k = name_of("straight", move), fold = name_of("fold", move), close = name_of("close", move),
-                    part = name_of("part", move), side = side_of(move);
+  const std::string straight_k = name_of("straight", move), fold = name_of("fold", move),
+                    close = name_of("close", move), part = name_of("part", move), side = side_of(move);
   w.add_shared(straight(straight_k, 3));
   w.add_shared(curled(fold, 7, move, loop.ahead, 0));
   w.add_shared(curled(close, 2, move, loop.closed, 0));
@@ -112,9 +114,9 @@ void move_forth(Writer& w, int move) {
 // The leg lies down, the root docks at its n, and the leg lets go of the side: it is the root again.
 void move_back(Writer& w, int move) {
   const ShapeLoop& loop = shape_loop(move);
-  const std::string refold = name_of("refold", move), reclose = name_of("reclose", move), rejoin = name_of("rejoin", move),
-                    restraight = name_of("restraight", move), lie = name_of("lie", move),
-                    let_go = name_of("let go", move), side = side_of(move);
+  const std::string refold = name_of("refold", move), reclose = name_of("reclose", move),
+                    rejoin = name_of("rejoin", move), restraight = name_of("restraight", move),
+                    lie = name_of("lie", move), let_go = name_of("let go", move), side = side_of(move);
   w.add_shared(curled(refold, 7, move, loop.behind, 1));
   w.add_shared(curled(reclose, 2, move, loop.closed, 1));
   w.add_shared(curled(rejoin, 2, move, loop.ahead, 0));
@@ -152,9 +154,8 @@ void legs(Writer& w, const RoleBook& paper, const Way& way) {
     walking.motion["pitch"] = [pitch = walking.motion["pitch"], way](double t) { return way.sign * pitch(t); };
     const std::string name = walking.name;
     w.add(std::move(walking));
-    w.rule({down}, name, [side = std::string(side)](const Situation& s) {
-      return at_side(s, side) && s.neighbor_role("s") == "sp";
-    });
+    w.rule({down}, name,
+           [side = std::string(side)](const Situation& s) { return at_side(s, side) && s.neighbor_role("s") == "sp"; });
     w.rule({name}, tuck, [](const Situation& s) { return s.neighbor_role("s") == "halt"; });
   }
 }
@@ -211,14 +212,17 @@ RoleBook shape_roles(const ShapeTimes& times) {
   book.parent = "s";
   book.step = step;
   Writer w(book);
+  // The chain lies straight and begins to wind from the root on, each module in step: ten modules that begin at any
+  // phase twist their docks with up to 1.4 N m, and these bear 1.2.
+  w.add(straight("rest", 1));
   w.add(paper.roles[narrow<std::size_t>(paper.role_index("sw"))]);
+  w.rule({"rest"}, "sw", [](const Situation& s) { return s.is_root() || (follows_sw(s) && s.heard_beat()); });
   w.root_after(times.wind, "sw", name_of("straight", 0));
   for (int move = 0; move < moves; ++move) move_forth(w, move);
   walk(w, paper, times.walk);
   for (int move = moves - 1; move >= 0; --move) move_back(w, move);
   w.share();
-  w.rule({name_of("restraight", 0)}, "sw",
-         [](const Situation& s) { return s.neighbor("s") == "n" && s.neighbor_role("s") == "sw"; });
+  w.rule({name_of("restraight", 0)}, "rest", follows_sw);
   return book;
 }
 

@@ -15,7 +15,8 @@ void SelfReconfigure::observe(const sim::Simulation& simulation) {
     const mind::Agent& agent = minds.agent(i);
     const world::DockIndex first = world.part(agent.placement()).first_dock;
     const model::ModuleModel& model = world.module_model(agent.placement());
-    for (const char* side : {"e", "w"}) legs_ += world.graph().neighbor(first + model.dock_index(side)) != world::nobody;
+    for (const char* side : {"e", "w"})
+      legs_ += world.graph().neighbor(first + model.dock_index(side)) != world::nobody;
     const auto* played = agent.find_model<mind::RolePlayed>();
     if (played == nullptr) continue;
     winding_ += played->role == "sw";
@@ -40,7 +41,8 @@ void SelfReconfigure::shutdown(const sim::Simulation& simulation, sim::Metrics& 
   metrics.set("legs", legs_, "modules at the sides of others at the end");
   metrics.set("walker_time_s", sim::measured_if(walker_at_ >= 0, walker_at_), "when it had four legs; -: never");
   metrics.set("walked_m", walked_, "distance as a quadruped");
-  metrics.set("walk_speed_m_s", sim::measured_if(walking_ > 0, sim::mean_of(walked_, walking_)), "speed as a quadruped");
+  metrics.set("walk_speed_m_s", sim::measured_if(walking_ > 0, sim::mean_of(walked_, walking_)),
+              "speed as a quadruped");
   metrics.set("chain_time_s", sim::measured_if(chain_at_ >= 0, chain_at_),
               "when it was a chain again in which all wind; -: never");
   metrics.set("changed_back", chain_at_ >= 0 ? 1 : 0, "1: it became a quadruped and a chain again");

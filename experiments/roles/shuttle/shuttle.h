@@ -18,10 +18,10 @@ class Shuttle final : public Gait {
   void archive_state(Archive& ar) override;
 
  private:
-  double wall_ = 0;         // m
-  std::string role_;        // of the module in front
-  int seen_ = 0, timed_ = 0;  // changes of role by the sensor and by time
-  double changed_at_ = 0;   // m: where the front was at the last change
+  double wall_ = 0;                          // m
+  std::string role_;                         // of the module in front
+  int seen_ = 0, timed_ = 0;                 // changes of role by the sensor and by time
+  double changed_at_ = 0;                    // m: where the front was at the last change
   double nearest_ = 1e9, least_back_ = 1e9;  // m
 };
 
