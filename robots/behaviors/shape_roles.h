@@ -28,11 +28,11 @@ struct ShapeLoop {
 const ShapeLoop& shape_loop(int move);  // of the moves 0 to 3
 
 struct ShapeTimes {  // s
-  double wind = 8;   // as a sidewinder, before it changes
+  double wind = 12;  // as a sidewinder, before it changes
   double walk = 30;  // as a quadruped, before it changes back
 };
 
-// Roles: sw (winds), then for the moves k = 0 to 3 "straight k", "fold k", "close k", "part k", and for the leg
+// Roles: rest, sw (winds), then for the moves k = 0 to 3 "straight k", "fold k", "close k", "part k", and for the leg
 // "release", "tuck"; "stand", "tail", "sp", "waist", "down", "eleg", "wleg" (walks), "halt"; and for k = 3 to 0
 // "refold k", "reclose k", "rejoin k", "restraight k", and for the leg "lie k", "let go k"; then sw again.
 mind::RoleBook shape_roles(const ShapeTimes& times = {});

@@ -131,7 +131,7 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
 TEST(Roles, AChainMakesItselfAWalkerAndAChainAgain) {
   for (const std::uint64_t seed : test_seeds) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const auto report = run("roles/self_reconfigure", {}, 212, seed);
+    const auto report = run("roles/self_reconfigure", {}, 219, seed);
     EXPECT_EQ(metric(report, "legs_most"), 4);
     EXPECT_GT(metric(report, "walked_m"), 0.87) << "the paper's course";
     EXPECT_EQ(metric(report, "changed_back"), 1);
@@ -144,7 +144,7 @@ TEST(Roles, AChainMakesItselfAWalkerAndAChainAgain) {
 }
 // The whole way takes bullet a minute, so here it goes the half of it.
 TEST(Roles, AChainMakesItselfAWalkerOnBullet) {
-  const auto report = run("roles/self_reconfigure", {}, 100, test_seeds[0], "bullet");
+  const auto report = run("roles/self_reconfigure", {}, 104, test_seeds[0], "bullet");
   EXPECT_EQ(metric(report, "docks_formed"), 4);
   EXPECT_EQ(metric(report, "docks_released"), 4);
   EXPECT_EQ(metric(report, "docks_broken"), 0);
@@ -308,10 +308,10 @@ TEST(Roles, GoOnAfterARestore) {
   EXPECT_EQ(metric(restored, "sync_time_s"), metric(straight, "sync_time_s"));
 }
 
-// In the middle of docking: at 22.3 s the root's dock is captured, at 22.6 s it is engaged.
+// In the middle of docking: at 26.4 s the root's dock is captured, at 26.6 s it is engaged.
 TEST(Roles, AShapeGoesOnAfterARestore) {
   const TemporaryFolder folder;
-  const std::filesystem::path file = folder / "at_22_s.snap";
+  const std::filesystem::path file = folder / "at_26_s.snap";
   const auto go = [&](double duration, bool save, bool restore, int threads) {
     sim::RunOptions options;
     options.experiment = "roles/self_reconfigure";
@@ -321,8 +321,8 @@ TEST(Roles, AShapeGoesOnAfterARestore) {
     if (save) options.save_to = file;
     return run(options);
   };
-  go(22.5, true, false, 1);
-  const auto restored = go(27, false, true, 1), straight = go(27, false, false, 2);
+  go(26.5, true, false, 1);
+  const auto restored = go(31, false, true, 1), straight = go(31, false, false, 2);
   EXPECT_EQ(restored.state_hash, straight.state_hash);
   EXPECT_EQ(metric(straight, "docks_formed"), 1);
 }

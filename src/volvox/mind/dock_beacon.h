@@ -14,8 +14,8 @@ struct DockBeacon {
 };
 VOLVOX_TYPE(DockBeacon, seen, position, facing)
 
-// Mounted at a dock; x points out of the module. Parameters: max_range in m (0.3), field_of_view in rad (3.0). Nothing
-// hides a dock from another: within its range, modules do not fit between two docks that face each other.
+// Mounted at a dock; x points out of the module. Parameters: max_range in m (0.3), field_of_view in rad (3.0). It needs
+// a line of sight to the middle of the other dock: walls and other modules hide it, the two modules themselves do not.
 std::unique_ptr<Sensor> make_dock_beacon(const model::Sensor& sensor, const Parameters& parameters);
 
 }  // namespace volvox::mind

@@ -10,6 +10,7 @@ namespace {
 
 // A loop of modules, closed for a moment while one dock replaces another, counts upwards until it is open again.
 constexpr int largest_place = 1000000;
+constexpr double patience = 0.1;              // s: what a module without signals waits before it moves
 constexpr double trim_rate = 1.5;             // 1/s, of the integral term of postures
 constexpr double largest_trim = radians(12);  // its bound: beyond that the joint is blocked, and pressing does not help
 
@@ -41,6 +42,8 @@ std::string_view Situation::neighbor_role(std::string_view dock) const {
 int Situation::place() const { return player_.place(); }
 
 int Situation::place_at_change() const { return player_.place_at_change_; }
+
+bool Situation::heard_beat() const { return player_.beats_ > player_.beats_at_change_; }
 
 bool Situation::is_root() const { return !connected(player_.book_->parent); }
 
@@ -128,6 +131,7 @@ void RolePlayer::archive_state(Archive& ar) {
   ar("changes", changes_);
   ar("beats", beats_);
   ar("place at change", place_at_change_);
+  ar("beats at change", beats_at_change_);
   ar("told place", told_place_);
   ar("neighbors", neighbors_);
   ar("glides", glides_);
@@ -198,6 +202,7 @@ void RolePlayer::take(Agent& agent, int role_index) {
   role_ = role_index;
   since_ = agent.time();
   place_at_change_ = told_place_ = place();
+  beats_at_change_ = beats_;
   ++changes_;
   for (std::size_t j = 0; j < joints_.size(); ++j) {
     glides_[j].from = agent.percept(angles_[j]);
@@ -242,7 +247,11 @@ void RolePlayer::play(Agent& agent) {
   }
   if (!waits) pass(agent, std::floor(t + early));
   const double shown = waits ? *role().waits_at : std::max(t, 0.0);
-  for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(shown));
+  // The first signal of its parent, which comes a tick or two after the start, may well give the module another role.
+  const bool asks =
+      changes_ == 0 && neighbors_[parent_].there && neighbors_[parent_].role < 0 && now - since_ < patience;
+  if (!asks)
+    for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(shown));
   glide(agent);
 }
 

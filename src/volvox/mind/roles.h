@@ -57,6 +57,7 @@ class Situation {
   // By induction from the root (section 2.2): 0 there, else one more than the parent says; -1: not heard yet.
   int place() const;
   int place_at_change() const;  // when it took its role
+  bool heard_beat() const;      // of its parent, since it took its role: it is in step
   double time_in_role() const;  // s, by its own clock; for the rules of users
   template <class T>
   const T& percept(std::string_view name) const {
@@ -166,7 +167,7 @@ class RolePlayer final : public Behavior {
   double zero_ = 0;   // s, by its own clock: when t was last 0
   double done_ = -1;  // the last whole step of this period that has been handled
   int changes_ = 0, beats_ = 0;
-  int place_at_change_ = -1;
+  int place_at_change_ = -1, beats_at_change_ = 0;
   int told_place_ = -1;              // the place that the children last heard of
   std::vector<Neighbor> neighbors_;  // by dock
   std::vector<Glide> glides_;        // by joint, as joints_

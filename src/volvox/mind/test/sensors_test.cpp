@@ -71,6 +71,24 @@ TEST(Sensors, ABeaconSeesTheFreeDockThatFacesIt) {
       << "those of the other are disabled, and the next is too far";
 }
 
+TEST(Sensors, ABeaconDoesNotSeeThroughWalls) {
+  for (const bool walled : {false, true}) {
+    Theatre theatre;
+    model::WorldBuilder builder("beacon");
+    builder.set_gravity({});
+    builder.add(world::share(sensing({{"beacon", "dock_beacon", 0, {{0.05, 0, 0}, {}}, {}, 0}})), Pose{}, "m");
+    builder.add(world::share(world::cube()), Pose{{0.25, 0.02, 0}, {}}, "near");
+    builder.add(world::share(world::cube()), Pose{{0.2, 0.2, 0}, {}}, "aside");
+    if (walled) builder.add_obstacle(model::Box{{0.01, 0.1, 0.1}}, {{0.12, 0, 0}, {}});
+    ASSERT_TRUE(theatre.open(builder).ok());
+    theatre.ticks(1);
+    const auto& beacon = theatre.minds->agent(0).percept<DockBeacon>("beacon");
+    ASSERT_TRUE(beacon.seen);
+    if (walled) EXPECT_NEAR(beacon.position.y, 0.2, 1e-6) << "the next one that it can see";
+    else EXPECT_NEAR(beacon.position.x, 0.15, 1e-6);
+  }
+}
+
 TEST(Sensors, RaysMeasureDistancesAndNotTheirOwnModule) {
   Theatre theatre;
   model::WorldBuilder builder("range");
