@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "volvox/base/index.h"
+#include "volvox/base/text.h"
 #include "volvox/model/parameters.h"
 
 namespace volvox::model {
@@ -40,7 +41,7 @@ CellPopulation read_population(const XMLElement& e, Report& report) {
 }  // namespace
 
 bool has_cell_population(const std::filesystem::path& file) {
-  const Result<std::string> text = read_text(file);
+  const Result<std::string> text = read_file(file);
   return text.ok() &&
          (text->find("type=\"cells\"") != std::string::npos || text->find("type='cells'") != std::string::npos);
 }
