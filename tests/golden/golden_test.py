@@ -1,4 +1,4 @@
-"""Ten scenes end in the state that the repository says: at any number of threads, with every instruction set that the
+"""Eleven scenes end in the state that the repository says: at any number of threads, with every instruction set that the
 machine has, and when the run was saved half way and restored."""
 import os
 import sys

@@ -22,7 +22,7 @@ namespace volvox::physics::native {
 // that it does not matter where a tree is stopped on its way. (The rest is T wherever it comes from.)
 template <class T>
 struct FlockBody {
-  alignas(sizeof(T)) V3<Exact<T>> x;
+  alignas(lane_alignment<T>) V3<Exact<T>> x;
   Q4<Exact<T>> q;
   Spatial<Exact<T>> v;
   V3<Exact<T>> spin;
@@ -36,7 +36,7 @@ struct FlockBody {
 
 template <class T>
 struct FlockJoint {
-  alignas(sizeof(T)) Exact<T> position;
+  alignas(lane_alignment<T>) Exact<T> position;
   T velocity, tension;
   T motor;          // impulse since the start of the tick
   Spatial<T> load;  // the same, in the principal axes of the joint's body a

@@ -74,7 +74,7 @@ struct Floats {
 template <int lanes>
 struct Doubles {
   using Half = typename VectorOf<lanes / 2>::Lanes;
-  alignas(2 * sizeof(Half)) Half low;
+  alignas(sizeof(Half)) Half low;
   Half high;
 
   VOLVOX_KERNEL friend Doubles operator+(const Doubles& a, const Doubles& b) {
@@ -102,6 +102,9 @@ struct ExactOf<Floats<1>> {
 };
 template <class T>
 using Exact = typename ExactOf<T>::Type;
+// The alignment of a struct that has both.
+template <class T>
+inline constexpr std::size_t lane_alignment = sizeof(T) < sizeof(double) ? sizeof(double) : sizeof(T);
 // Whether T is coarser than that.
 template <class T>
 inline constexpr bool coarse = !std::same_as<T, Exact<T>>;
