@@ -49,7 +49,8 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   add_arena(builder, *arena);
   model::PlacementOptions options;
   options.mind = mind;
-  // The head is module 0; its dock is 0.1 m before the pit. The paper has 100 trials with "different initial conditions".
+  // The head is module 0; its dock is 0.1 m before the pit. The paper has 100 trials with "different initial
+  // conditions".
   RandomStream random(setup.seed, 0, "start");
   const auto off = [&] { return spread > 0 ? random.uniform(-spread, spread) : 0.0; };
   Pose start{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}};
