@@ -70,6 +70,14 @@ class Pictures(CommandTest):
         with open(os.path.join(self.folder, "a.png"), "rb") as file:
             return pixels(file.read())
 
+    def test_bench_view_simulates_and_draws(self):
+        done = json.loads(self.run_program("bench", "view", "remod3d/wheelbot", "--frames", "3", "--size", "64x48", "--json").stdout)
+        scene = done["scenes"][0]
+        self.assertEqual((scene["experiment"], scene["frames"], scene["modules"]), ("remod3d/wheelbot", 3, 1))
+        for name in ["frames_per_second", "processor_s_per_frame", "simulate_ms", "draw_ms"]:
+            self.assertGreater(scene[name], 0)
+        self.assertIn("remod3d/wheelbto", self.run_program("bench", "view", "remod3d/wheelbto", status=2).stderr)
+
     def test_an_ensemble_is_cut_open_and_coloured_by_a_value(self):
         flood = ["picture", "dprsim/flood", "--set", "side=9", "--set", "filled=1", "--at", "0.1", "--size", "96x64", "--quiet", "-o"]
         pictures = []

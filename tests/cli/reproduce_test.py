@@ -29,7 +29,7 @@ class Reproduce(CommandTest):
         self.assertEqual((arm["verdict"], arm["value"], arm["seeds"]), ("agrees", 5, 2))
         self.assertEqual(arm["command"], "volvox run roles/arm --seed 1001")
         crossed = [row for row in rows.values() if row["place"] == "figure 7" and row["paper"] == "002"]
-        self.assertEqual([(row["value"], row["verdict"], row["seeds"]) for row in crossed], [(1, "agrees", 1), (0, "agrees", 1)])
+        self.assertEqual([(row["value"], row["verdict"], row["seeds"]) for row in crossed], [(1, "agrees", 1), (0, "agrees", 1), (1, "agrees", 2), (0, "agrees", 2)])
         walkers = next(row for row in rows.values() if row["place"] == "figure 9")
         self.assertEqual((walkers["verdict"], walkers["value"]), ("missing", None))
         self.assertIn("not built", walkers["why"])

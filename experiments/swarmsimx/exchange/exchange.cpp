@@ -12,6 +12,16 @@
 #include "volvox/base/parameters.h"
 
 namespace volvox::experiments::swarmsimx {
+namespace {
+
+// Its first link; the world of this experiment has one snake.
+Vec3 head_of_snake(const world::World& world) {
+  for (world::LinkIndex l = 0; l < world.links(); ++l)
+    if (world.module_model(world.placement_of_link(l)).name == "superbot") return world.link_pose(l).position;
+  return {};
+}
+
+}  // namespace
 
 Result<model::WorldModel> Exchange::init(sim::Setup& setup) {
   engines_.clear();
@@ -28,14 +38,7 @@ Result<model::WorldModel> Exchange::init(sim::Setup& setup) {
   return Experiment::init(setup);
 }
 
-void Exchange::begin(const sim::Simulation& simulation) {
-  start_ = simulation.world().link_pose(0).position;
-  for (world::LinkIndex l = 0; l < simulation.world().links(); ++l)
-    if (simulation.world().module_model(simulation.world().placement_of_link(l)).name == "superbot") {
-      start_ = simulation.world().link_pose(l).position;
-      break;
-    }
-}
+void Exchange::begin(const sim::Simulation& simulation) { start_ = head_of_snake(simulation.world()); }
 
 void Exchange::change_engine(sim::Simulation& simulation, const std::string& name) {
   const world::World& world = simulation.world();
@@ -69,18 +72,12 @@ void Exchange::observe(const sim::Simulation& simulation) {
 }
 
 void Exchange::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  const world::World& world = simulation.world();
-  Vec3 there = start_;
-  for (world::LinkIndex l = 0; l < world.links(); ++l)
-    if (world.module_model(world.placement_of_link(l)).name == "superbot") {
-      there = world.link_pose(l).position;
-      break;
-    }
+  const Vec3 moved = head_of_snake(simulation.world()) - start_;
   metrics.set("exchanges", real(exchanges_), "how often the physics engine was changed");
   metrics.set("exchange_jump_m", jump_, "largest displacement of any link by an exchange");
   metrics.set("eight_mean_m", sim::measured_if(errors_ > 0, error_sum_ / real(std::max<std::int64_t>(errors_, 1))),
               "mean tracking error of the quadrotor");
-  metrics.set("snake_m", length(there.x - start_.x, there.y - start_.y), "how far the snake crawled");
+  metrics.set("snake_m", length(moved.x, moved.y), "how far the snake crawled");
   metrics.set("dock_gap_max_m", dock_gap_, "largest gap between two engaged docks");
 }
 

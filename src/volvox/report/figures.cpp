@@ -133,13 +133,13 @@ Point point_of(double x, double scale, std::vector<double> values) {
 std::string cell_text(const Point& p, std::size_t failed, std::size_t seeds) {
   std::string text = number(p.y, 3);
   if (std::isfinite(p.low) && p.low != p.high) text += fmt::format(" ({} to {})", number(p.low, 3), number(p.high, 3));
-  if (failed > 0) text += fmt::format(", {} of {} failed", failed, seeds);
+  if (failed > 0) text += fmt::format(", none in {} of {}", failed, seeds);
   return text;
 }
 
 FigureFiles table_files(const Figure& figure, const std::vector<std::vector<Point>>& points,
                         const FigureValues& values) {
-  Csv csv({"row", "column", "median", "least", "most", "seeds", "failed"});
+  Csv csv({"row", "column", "median", "least", "most", "seeds", "none"});
   Rows rows = {{figure.x_label}};
   for (const FigureColumn& column : figure.columns) rows[0].push_back(column.label);
   for (std::size_t r = 0; r < figure.rows.size(); ++r) {
@@ -263,10 +263,15 @@ FigureFiles draw(const Figure& figure, const FigureValues& values) {
 
 FigureFiles draw_steps(const Figure& figure, const std::vector<std::vector<Steps>>& steps) {
   Csv csv({"column", "x", "y"});
+  // More curves than the charts' own colours: eight that differ.
+  constexpr std::string_view colors[] = {color::black, color::gray, color::vermilion, color::orange,
+                                         color::blue,  color::sky,  color::green,     color::purple};
+  const bool many = figure.columns.size() > 7;
   std::vector<Curve> curves;
   for (std::size_t c = 0; c < figure.columns.size(); ++c) {
     curves.push_back({figure.columns[c].label, median_steps(steps[c])});
     curves.back().join = Join::steps;
+    if (many) curves.back().color = std::string(colors[c % std::size(colors)]);
     for (const Point& p : curves.back().points) csv.row(figure.columns[c].label, Csv::fixed(p.x, 9), p.y);
   }
   Panel panel{

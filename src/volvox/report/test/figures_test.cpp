@@ -43,15 +43,15 @@ TEST_F(FiguresTest, AnotherDefinitionHasAnotherIdentity) {
   EXPECT_EQ(read(speeds)->at(0).identity, read(speeds)->at(0).identity);
 }
 
-TEST_F(FiguresTest, DrawsMediansAndSaysWhatFailed) {
+TEST_F(FiguresTest, DrawsMediansAndSaysHowManyMeasuredNothing) {
   const Figure figure = read(speeds)->at(0);
   const double nan = std::nan("");
   const FigureFiles files = draw(figure, {{{0.01, 0.03, 0.02}, {3}}, {{0.04, nan, 0.06}, {3.1}}});
   ASSERT_EQ(files.size(), 3u);
   EXPECT_EQ(files[0].second,
-            "row,column,median,least,most,seeds,failed\n0.1,walker,2,1,3,3,0\n0.1,the paper,3,3,3,1,0\n"
+            "row,column,median,least,most,seeds,none\n0.1,walker,2,1,3,3,0\n0.1,the paper,3,3,3,1,0\n"
             "0.5,walker,5,4,6,3,1\n0.5,the paper,3.1,3.1,3.1,1,0\n");
-  EXPECT_NE(files[1].second.find("| 0.5 | 5 (4 to 6), 1 of 3 failed | 3.1 |"), std::string::npos) << files[1].second;
+  EXPECT_NE(files[1].second.find("| 0.5 | 5 (4 to 6), none in 1 of 3 | 3.1 |"), std::string::npos) << files[1].second;
   EXPECT_NE(files[2].second.find("<svg"), std::string::npos);
 }
 
