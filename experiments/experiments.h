@@ -17,7 +17,7 @@ namespace dprsim {
 void register_experiments(ExperimentRegistry& registry);
 // For Library::experiment_files["cells.sdf"]: an SDF world with a population of cells.
 std::unique_ptr<sim::Experiment> cell_world_file(const std::filesystem::path& file, const sim::Library& library);
-}
+}  // namespace dprsim
 namespace remod3d {
 void register_experiments(ExperimentRegistry& registry);
 }

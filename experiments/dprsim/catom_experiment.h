@@ -38,7 +38,7 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   // By the parameters `side` and `filled`: a box of which a random part is occupied. The first catom is in its middle.
   Result<void> add_box_with_holes(const sim::Setup& setup, std::size_t state);
   static model::WorldModel empty_world(const std::string& name, double seconds);
-  void tick();  // throws what ends the run
+  void tick();                         // throws what ends the run
   std::uint32_t count_pieces() const;  // of the ensemble
   // Memory and hash of the catoms.
   void measure_world(sim::Metrics& metrics) const;
