@@ -166,10 +166,10 @@ TEST(CellWorld, TakesListsProgramsInMeldAndModulesBesideThem) {
   const std::string file = (folder / "cells.sdf").string();
   ASSERT_TRUE(write_file(folder / "row.csv", "0,0\n1,0\n2,0\n3,0\n").ok());
   ASSERT_TRUE(write_file(folder / "touch.meld",
-                         "type route neighbor(node, node).\ntype touches(node, int).\n"
-                         "!neighbor(A, B) -o !touches(A, 1).\n")
+                         "type route neighbor(node, node, int).\ntype touches(node, int).\n"
+                         "!neighbor(A, B, _) -o !touches(A, 1).\n")
                   .ok());
-  for (const char* program : {"leader", "gradient", "tree", "crawl", ""}) {
+  for (const char* program : {"leader", "gradient", "tree", "crawl", "touch.meld", ""}) {
     ASSERT_TRUE(write_file(file, sdf_of(fmt::format(R"(<volvox:population name="c" type="cells" lattice="hex"
       cells="row.csv" program="{}"/><volvox:module name="m" robot="superbot" pose="0 0 9 0 0 0"/>)",
                                                     program)))

@@ -59,6 +59,24 @@ TEST_F(ReaderTest, UnknownElementsAndAttributesOfOurs) {
   expect_error(read_model(with_link("<volvox:dock name=\"d\" name=\"e\" link=\"a\"/>")), 4, "given twice");
 }
 
+TEST_F(ReaderTest, MagnetsAreReadAndTheirMistakesNamed) {
+  const auto good =
+      read_model(with_link("<volvox:magnet name=\"m\" pose=\"0.1 0 0 0 0 0\" strength=\"5\" range=\"0.2\"/>"));
+  ASSERT_TRUE(good.ok()) << good.error().text();
+  ASSERT_EQ((*good)->magnets.size(), 1u);
+  EXPECT_EQ((*good)->magnets[0].position.x, 0.1);
+  EXPECT_EQ((*good)->magnets[0].strength, 5);
+  expect_error(read_model(with_link("<volvox:magnet name=\"m\" range=\"0.2\"/>")), 4, "strength");
+  expect_error(read_model(with_link("<volvox:magnet name=\"m\" strength=\"-1\" range=\"0.2\"/>")), 4, "strength");
+  expect_error(read_model(with_link("<volvox:magnet name=\"m\" strength=\"1\" size=\"0.3\" range=\"0.2\"/>")), 4,
+               "less than its size", "longer range=");
+  expect_error(read_model(with_link("<volvox:magnet name=\"m\" link=\"b\" strength=\"1\" range=\"0.2\"/>")), 4,
+               "names the link b");
+  expect_error(read_model(with_link("<volvox:magnet name=\"m\" strength=\"1\" range=\"0.2\"/>\n"
+                                    "<volvox:dock name=\"m\" link=\"a\"/>")),
+               -1, "two actions named m");
+}
+
 TEST_F(ReaderTest, UnknownStandardElementsAreMentioned) {
   ASSERT_TRUE(read_model(with_link("<colision/>")).ok());
   ASSERT_EQ(warnings.size(), 1u);
