@@ -74,10 +74,9 @@ void cast_one(const Balls& balls, std::uint32_t links, const Ray& ray, RayHit& h
   const double most = hit.hit() ? hit.distance : ray.range;
   const auto [from, to] = part_within(ray, balls.low, balls.high, most);
   if (!(from <= to)) return;
-  const bool sees_through = balls.fluids > 0 && balls.grid.any_near(ray.origin, balls.radii[0] / closed, [&](std::uint32_t i,
-                                                                                                   double) {
-    return i < balls.fluids;
-  });
+  const bool sees_through =
+      balls.fluids > 0 && balls.grid.any_near(ray.origin, balls.radii[0] / closed,
+                                              [&](std::uint32_t i, double) { return i < balls.fluids; });
   double nearest = most;
   std::uint32_t found = ~0u;
   const auto meet = [&](std::uint32_t i) {

@@ -1,5 +1,5 @@
-// What rays meet of the world's water, grains and cloth: balls, as wide as leaves no gaps between neighbours. A ray that
-// starts within the fluid, less than its spacing from a particle, sees through it: a sensor under water would see
+// What rays meet of the world's water, grains and cloth: balls, as wide as leaves no gaps between neighbours. A ray
+// that starts within the fluid, less than its spacing from a particle, sees through it: a sensor under water would see
 // nothing else.
 #pragma once
 

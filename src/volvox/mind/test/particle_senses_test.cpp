@@ -41,9 +41,7 @@ void look_around(Theatre& theatre, const model::Matter& matter) {
   theatre.ticks(1);
 }
 
-double ahead(const Theatre& theatre) {
-  return theatre.minds->agent(0).percept<std::vector<double>>("ahead").at(0);
-}
+double ahead(const Theatre& theatre) { return theatre.minds->agent(0).percept<std::vector<double>>("ahead").at(0); }
 
 TEST(ParticleSenses, RangeSensorsAndCamerasSeeGrains) {
   model::Matter matter;

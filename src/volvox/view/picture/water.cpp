@@ -5,7 +5,7 @@
 namespace volvox::view::picture {
 namespace {
 
-constexpr float nothing = 1e9f;  // m
+constexpr float nothing = 1e9f;      // m
 constexpr double drop_radius = 0.7;  // of the size of a drop: neighbours overlap and leave no gaps
 
 struct Drop {
@@ -16,9 +16,7 @@ struct Drop {
 void set(GLuint program, const char* name, const Vec3& v) {
   glUniform3fv(glGetUniformLocation(program, name), 1, to_floats(v).data());
 }
-void set(GLuint program, const char* name, double x) {
-  glUniform1f(glGetUniformLocation(program, name), to_float(x));
-}
+void set(GLuint program, const char* name, double x) { glUniform1f(glGetUniformLocation(program, name), to_float(x)); }
 void bind(GLuint program, const char* name, int unit, GLuint texture) {
   glActiveTexture(GL_TEXTURE0 + unit);
   glBindTexture(GL_TEXTURE_2D, texture);
@@ -56,8 +54,10 @@ Result<void> Water::start(int width, int height, bool fine) {
     GLint format;
     GLenum parts;
   };
-  for (const Wanted& wanted : {Wanted{behind_, GL_RGBA8, GL_RGBA}, {near_[0], GL_RG32F, GL_RG},
-                               {near_[1], GL_RG32F, GL_RG}, {hue_, GL_RGBA16F, GL_RGBA}}) {
+  for (const Wanted& wanted : {Wanted{behind_, GL_RGBA8, GL_RGBA},
+                               {near_[0], GL_RG32F, GL_RG},
+                               {near_[1], GL_RG32F, GL_RG},
+                               {hue_, GL_RGBA16F, GL_RGBA}}) {
     auto made = make_layer(wanted.format, wanted.parts, &wanted.layer == &behind_);
     if (!made.ok()) return made.error();
     wanted.layer = std::move(*made);
@@ -66,8 +66,10 @@ Result<void> Water::start(int width, int height, bool fine) {
     Program& program;
     const char *vertex, *fragment;
   };
-  for (const Text& text : {Text{drops_, drop_vertex, drop_fragment}, {hues_, drop_vertex, hue_fragment},
-                           {smooth_, screen_vertex, smooth_fragment}, {finish_, screen_vertex, water_fragment}}) {
+  for (const Text& text : {Text{drops_, drop_vertex, drop_fragment},
+                           {hues_, drop_vertex, hue_fragment},
+                           {smooth_, screen_vertex, smooth_fragment},
+                           {finish_, screen_vertex, water_fragment}}) {
     auto made = make_program({text.vertex}, {text.fragment});
     if (!made.ok()) return made.error();
     text.program = std::move(*made);

@@ -339,7 +339,7 @@ TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
 // A slab of water before a white box: the box is seen through it, dyed; the surface is closed, and beside it is air.
 TEST_F(PictureTest, WaterIsASurfaceThatDyesWhatIsBehind) {
   model::WorldBuilder builder;
-  builder.add_obstacle(model::Box{{0.2, 4, 4}}, {{0, 2, 0}, {}}, 0, {}, {0.95, 0.95, 0.95, 1});
+  builder.add_obstacle(model::Box{{4, 0.2, 4}}, {{0, 2, 0}, {}}, 0, {}, {0.95, 0.95, 0.95, 1});
   stage(builder);
   RenderTree wet = *tree;
   wet.cloud = {{}, 0};
@@ -354,7 +354,9 @@ TEST_F(PictureTest, WaterIsASurfaceThatDyesWhatIsBehind) {
   ASSERT_TRUE(engine->load(tree).ok());
   ASSERT_TRUE(engine->show(frame).ok());
   const Image image = draw(camera);
-  const auto is_dyed = [&](int x, int y) { return image.at(x, y).b > image.at(x, y).r + 25; };
+  const auto is_dyed = [&](int x, int y) {
+    return image.at(x, y).b - image.at(x, y).r > dry.at(x, y).b - dry.at(x, y).r + 8;
+  };
   for (int x = 145; x <= 175; x += 5)
     for (int y = 105; y <= 135; y += 5) {
       EXPECT_TRUE(is_dyed(x, y)) << x << " " << y;
