@@ -1,5 +1,6 @@
 #include "volvox/mind/camera.h"
 #include "volvox/base/index.h"
+#include "volvox/exchange/particle_sight.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +66,8 @@ class Camera final : public Sensor {
         std::copy(sky, sky + 3, &image.rgb[3 * i]);
         continue;
       }
-      const model::Color color = color_of(c.world.link_model(hit.body));
+      const model::Color color = exchange::is_particle(c.world, hit) ? exchange::color_of_particle(c.world, hit)
+                                                                     : color_of(c.world.link_model(hit.body));
       const double light = in_the_dark + (1 - in_the_dark) * std::max(0.0, dot(hit.normal, sun));
       for (int k = 0; k < 3; ++k) {
         const double part = k == 0 ? color.r : k == 1 ? color.g : color.b;

@@ -7,6 +7,8 @@
 
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
+#include "volvox/exchange/particle_sight.h"
+#include "volvox/world/matter.h"
 
 namespace volvox::mind {
 
@@ -193,8 +195,22 @@ StepStatus Minds::cast_rays(const world::World& world, double dt, ThreadPool& th
   hits_.assign(rays_.size(), {});
   sight_.update(world, &threads);
   sight_.cast(rays_, hits_, &threads);
+  exchange::cast_at_particles(world, rays_, hits_, &threads);
   return {};
 }
+
+namespace {
+
+// Water, grains and cloth push links, too: the mean force of the last tick.
+void add_pushes(const world::World& world, double dt, std::vector<double>& forces) {
+  if (world.matter() == nullptr) return;
+  for (const world::LinkIndex link : indices<world::LinkIndex>(forces)) {
+    const double force = length(world.matter()->impulse(link).force) / dt;
+    if (force > 0) forces[link] = std::max(forces[link], 0.0) + force;
+  }
+}
+
+}  // namespace
 
 // Sums forces by link; -1 for links without contacts.
 void Minds::collect_contacts(const world::World& world) {
@@ -232,7 +248,7 @@ void Minds::sense_one(const world::World& world, double dt, AgentIndex i) {
 StepStatus Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
   if (casts_rays_)
     if (StepStatus status = cast_rays(world, dt, threads); !status.ok()) return status;
-  if (needs_contacts_) collect_contacts(world);
+  if (needs_contacts_) collect_contacts(world), add_pushes(world, dt, contact_forces_);
   if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
   parallel_for(&threads, agents_.size(), 64, [&](std::size_t i) {
     try {

@@ -4,6 +4,7 @@
 
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
+#include "volvox/exchange/particle_sight.h"
 #include "volvox/mind/typed_sensor.h"
 
 namespace volvox::mind {
@@ -211,8 +212,13 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
     for (int i = 0; i < fan_.rays(); ++i)
       if (c.hits[i].hit() && (nearest < 0 || c.hits[i].distance < c.hits[nearest].distance)) nearest = i;
     if (nearest < 0) return;
-    const world::PlacementIndex thing = c.world.placement_of_link(c.hits[nearest].body);
-    const auto sees_it = [&](int i) { return c.hits[i].hit() && c.world.placement_of_link(c.hits[i].body) == thing; };
+    // All particles are one thing.
+    const auto thing_of = [&](int i) {
+      return exchange::is_particle(c.world, c.hits[i]) ? world::PlacementIndex(c.world.placements())
+                                                       : c.world.placement_of_link(c.hits[i].body);
+    };
+    const world::PlacementIndex thing = thing_of(nearest);
+    const auto sees_it = [&](int i) { return c.hits[i].hit() && thing_of(i) == thing; };
     int right = nearest, left = nearest;
     while (right > 0 && sees_it(right - 1)) --right;
     while (left + 1 < fan_.rays() && sees_it(left + 1)) ++left;
@@ -220,8 +226,9 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
     reading.distance = c.hits[nearest].distance;
     reading.bearing = fan_.bearing(nearest);
     reading.width = fan_.bearing(left) - fan_.bearing(right) + fan_.step();
-    reading.moves = !c.world.module_model(thing).fixed_in_place;
-    reading.is_module = c.world.model().placements[thing].is_module();
+    const bool particles = thing == c.world.placements();
+    reading.moves = particles || !c.world.module_model(thing).fixed_in_place;
+    reading.is_module = !particles && c.world.model().placements[thing].is_module();
   }
 
  private:

@@ -33,6 +33,12 @@ std::pair<double, double> color_by(std::span<const float> values, std::vector<Cl
   return least <= most ? std::pair(least, most) : std::pair(0.0, 0.0);
 }
 
+bool CloudLook::in_sheet(std::size_t item) const {
+  for (const Sheet& sheet : sheets)
+    if (item >= sheet.first && item - sheet.first < std::size_t{sheet.columns} * sheet.rows) return true;
+  return false;
+}
+
 void cut_open(const CloudCut& cut, const CloudLook& look, std::vector<CloudItem>& items) {
   // As thick as the viewer's (web/src/cloud.ts): all that the layer beyond covered, in shifted layers, too.
   const double bare = cut.at - 1.1 * look.size[cut.axis];

@@ -29,12 +29,23 @@ inline constexpr std::array<std::uint8_t, 3> no_color = {205, 208, 212};  // of 
 
 // What does not change in a run.
 struct CloudLook {
-  enum class Shape : std::uint8_t { box, ball, cylinder };  // a cylinder stands upright
-  std::string noun = "item";                                // "catom"
+  enum class Shape : std::uint8_t { box, ball, cylinder, stone };  // a cylinder stands upright
+  std::string noun = "item";                                       // "catom"
   Shape shape = Shape::box;
   std::array<double, 3> size{1, 1, 1};  // along x, y and z
   std::vector<std::string> values{};    // numbers of its program, by which it can be coloured
   bool can_be_tapped = false;
+  // The first so many items are drops of a fluid, which is drawn as one surface; a drop is so large at rest.
+  std::uint32_t drops = 0;
+  double drop_size = 0;
+  std::array<std::uint8_t, 3> fluid_color{};  // sRGB, of still fluid
+  // Items that are the points of a cloth, row by row, which is drawn as one sheet; how far apart they are at rest.
+  struct Sheet {
+    std::uint32_t first = 0, columns = 0, rows = 0;
+    double column_distance = 0, row_distance = 0;
+  };
+  std::vector<Sheet> sheets{};
+  bool in_sheet(std::size_t item) const;
 };
 
 class Cloud {

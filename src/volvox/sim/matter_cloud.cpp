@@ -42,8 +42,24 @@ MatterCloud::MatterCloud(const world::Matter& matter) : matter_(matter) {
 }
 
 CloudLook MatterCloud::cloud_look() const {
-  CloudLook look{.noun = "particle", .shape = CloudLook::Shape::ball, .size = {largest_, largest_, largest_}};
+  CloudLook look{.noun = "particle", .shape = CloudLook::Shape::stone, .size = {largest_, largest_, largest_}};
   look.values = {"speed, m/s"};
+  const model::Matter& d = matter_.description();
+  if (d.fluid) {
+    look.drops = matter_.fluids();
+    look.drop_size = d.fluid->spacing;
+    look.fluid_color = bytes_of(d.fluid->color, 1);
+  }
+  for (std::uint32_t solid = 0; solid < matter_.solids(); ++solid) {
+    const std::uint32_t kind = matter_.kind_of_solid(solid);
+    if (kind < d.debris.size()) continue;
+    const model::Cloth& cloth = d.cloths[kind - d.debris.size()];
+    const std::uint32_t points = cloth.columns * cloth.rows;
+    if (cloth.columns > 1 && cloth.rows > 1)  // one row is a rope
+      look.sheets.push_back({matter_.fluids() + solid, cloth.columns, cloth.rows, cloth.width / (cloth.columns - 1),
+                             cloth.height / (cloth.rows - 1)});
+    solid += points - 1;
+  }
   return look;
 }
 

@@ -186,6 +186,28 @@ RenderTree RenderTree::of(const world::World& world) { return RenderTreeMaker(wo
 
 namespace {
 
+// A stone: a ball with dents, as large as it on the whole.
+Mesh stone(double radius) {
+  Mesh mesh;
+  append(mesh, model::Sphere{radius}, {}, {255, 255, 255, 255});
+  const auto bumps = [](const Vec3& n) {
+    return 0.96 + 0.09 * std::sin(5.1 * n.x + 2.3 * n.y + 0.7) * std::cos(4.3 * n.z - 1.1) +
+           0.06 * std::sin(7.7 * n.y - 3.1 * n.z + 2) + 0.05 * std::cos(9.1 * n.x + 6.3 * n.z);
+  };
+  for (Vertex& vertex : mesh.vertices) {
+    const Vec3 n = normalized(to_vec(vertex.position)), a = normalized(perpendicular(n)), b = cross(n, a);
+    const auto at = [&](const Vec3& way) {
+      const Vec3 m = normalized(way);
+      return Vec3{m.x, 0.92 * m.y, 0.8 * m.z} * (radius * bumps(m));
+    };
+    const double step = 0.02;
+    vertex.position = to_floats(at(n));
+    vertex.normal =
+        to_floats(normalized(cross(at(n + a * step) - at(n - a * step), at(n + b * step) - at(n - b * step))));
+  }
+  return mesh;
+}
+
 Mesh mesh_of(const sim::CloudLook& look) {
   const auto& [x, y, z] = look.size;
   Mesh mesh;
@@ -193,6 +215,7 @@ Mesh mesh_of(const sim::CloudLook& look) {
   switch (look.shape) {
     case sim::CloudLook::Shape::box: append(mesh, model::Box{{x, y, z}}, {}, white); break;
     case sim::CloudLook::Shape::ball: append(mesh, model::Sphere{x / 2}, {}, white); break;
+    case sim::CloudLook::Shape::stone: return stone(x / 2);
     case sim::CloudLook::Shape::cylinder: append(mesh, model::Cylinder{x / 2, z}, {}, white); break;
   }
   return mesh;

@@ -118,18 +118,32 @@ void Instances::add(const RenderTree& tree, const Frame& frame, const Viewpoint&
   }
 }
 
+namespace {
+
+// Which way a stone lies: by its number, so that it stays.
+Quat turn_of(std::size_t number) {
+  const auto mixed = static_cast<std::uint32_t>(number) * 2654435761u;
+  const double a = (mixed >> 22) / 1023.0, b = (mixed >> 12 & 1023) / 1023.0, c = (mixed >> 2 & 1023) / 1023.0;
+  return normalized(Quat::axis_angle({0, 0, 1}, 2 * pi * a) * Quat::axis_angle({1, 0, 0}, pi * b) *
+                    Quat::axis_angle({0, 0, 1}, 2 * pi * c));
+}
+
+}  // namespace
+
 void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail,
                           double pale) {
   if (!tree.cloud) return;
   const std::uint32_t number = tree.cloud->mesh;
   const DetailedMesh& mesh = *tree.meshes[number];
   const double shadow_reach = 3 * view.distance;
-  for (const sim::CloudItem& item : frame.cloud) {
-    if (item.shown <= sim::CloudItem::covered) continue;
+  const sim::CloudLook& look = tree.cloud->look;
+  for (std::size_t k = look.drops; k < frame.cloud.size(); ++k) {
+    const sim::CloudItem& item = frame.cloud[k];
+    if (item.shown <= sim::CloudItem::covered || look.in_sheet(k)) continue;
     const double scale = item.shown / 255.0, radius = scale * mesh.radius();
     const Vec3 centre = to_vec(item.position) - view.target;
     const double pixels = view.pixels(centre, radius) * detail;
-    Instance instance = instance_at({centre, {}}, scale);
+    Instance instance = instance_at({centre, look.shape == sim::CloudLook::Shape::stone ? turn_of(k) : Quat{}}, scale);
     instance.tint = {item.color[0], item.color[1], item.color[2], 255};
     instance.pale = to_float(pale);
     if (view.sees(centre, radius))

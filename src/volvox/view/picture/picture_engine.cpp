@@ -11,7 +11,9 @@
 #include "volvox/view/picture/lines.h"
 #include "volvox/view/picture/overlay.h"
 #include "volvox/view/picture/shaders.h"
+#include "volvox/view/picture/sheets.h"
 #include "volvox/view/picture/smooth_edges.h"
+#include "volvox/view/picture/water.h"
 
 namespace volvox::view::picture {
 namespace {
@@ -189,9 +191,10 @@ class PictureEngine final : public RenderEngine {
     instances.add_cloud(*tree_, frame_, view, settings_.detail, 0);
     if (settings_.docks == DockMarks::state) instances.add_docks(*tree_, frame_, view);
     instances.finish();
+    if (auto made = add_sheets(view); !made.ok()) return made.error();
     draw(view, instances);
     Image image = read_back();
-    if (samples_ == 0) edges_.smooth(image);
+    if (samples_ == 0 || has_water()) edges_.smooth(image);  // its surface has one sample a pixel
     if (settings_.scale_bar) draw_scale_bar(image, view.pixels_per_tangent / view.distance);
     if (const GLenum error = glGetError(); error != GL_NO_ERROR)
       return Error(fmt::format("the graphics driver reports the error {:#x}", error),
@@ -200,6 +203,33 @@ class PictureEngine final : public RenderEngine {
   }
 
  private:
+  bool has_water() const { return tree_->cloud && tree_->cloud->look.drops > 0; }
+
+  // Cloth, which has another form in every frame; and what water is drawn with, once.
+  Result<void> add_sheets(const Viewpoint& view) {
+    sheets_ = {};
+    if (!tree_->cloud) return {};
+    if (const Mesh mesh = sheets_of(tree_->cloud->look, frame_.cloud, view); !mesh.indices.empty()) {
+      sheets_ = upload(mesh);
+      for (const GLuint where : {3u, 4u, 5u, 6u}) glDisableVertexAttribArray(where);  // one pose for all
+    }
+    if (!has_water() || water_) return {};
+    auto water = std::make_unique<Water>();
+    if (auto started = water->start(canvas_.width, canvas_.height, settings_.detail > 1); !started.ok()) return started;
+    water_ = std::move(water);
+    return {};
+  }
+
+  void draw_sheets() const {
+    if (sheets_.index_count == 0) return;
+    glBindVertexArray(sheets_.array);
+    glVertexAttrib4f(3, 0, 0, 0, 1);
+    glVertexAttrib4f(4, 0, 0, 0, 1);
+    glVertexAttrib4f(5, 0, 0, 0, 0);
+    glVertexAttrib1f(6, 0);
+    glDrawElements(GL_TRIANGLES, sheets_.index_count, GL_UNSIGNED_INT, nullptr);
+  }
+
   Result<void> check(const Frame& frame) const {
     if (tree_ != nullptr && frame.links.size() == tree_->links() && frame.docks.size() == tree_->docks()) return {};
     return Error("the frame does not belong to the loaded render tree", "load the tree of its world first");
@@ -254,6 +284,7 @@ class PictureEngine final : public RenderEngine {
     draw_bodies(view, shadows, instances, false);
     draw_grounds(view, shadows);
     draw_sky(view);
+    if (has_water()) water_->draw(tree_->cloud->look, frame_.cloud, view, canvas_, horizon, zenith);
     draw_bodies(view, shadows, instances, true);
     draw_marks_inside(view, instances);
     if (settings_.rays) draw_lines(view, ray_ribbons(frame_, view));
@@ -281,6 +312,7 @@ class PictureEngine final : public RenderEngine {
       draw_batch(batch);
       glDisable(GL_CULL_FACE);
     }
+    draw_sheets();
     glDisable(GL_POLYGON_OFFSET_FILL);
   }
 
@@ -307,6 +339,7 @@ class PictureEngine final : public RenderEngine {
       glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
       glDepthMask(GL_FALSE);
     }
+    if (!translucent) draw_sheets();  // with the program that was set last
     for (const Batch& batch : instances.batches) {
       if (batch.translucent != translucent || batch.inside) continue;
       glUseProgram(batch.tiny ? tiny_ : bodies_);
@@ -458,6 +491,8 @@ class PictureEngine final : public RenderEngine {
   Program bodies_, tiny_, shadows_, open_ground_, shadowed_ground_, sky_, lines_, marks_;
   VertexArray empty_, line_array_;
   Buffer instances_, line_buffer_;
+  UploadedLevel sheets_;          // of this frame
+  std::unique_ptr<Water> water_;  // null until there is some
 
   std::shared_ptr<const RenderTree> tree_;
   std::vector<UploadedMesh> meshes_;  // by mesh of the tree, by level

@@ -9,6 +9,7 @@
 #include "volvox/view/picture/image_file.h"
 #include "volvox/view/picture/overlay.h"
 #include "volvox/view/picture/picture_engine.h"
+#include "volvox/view/picture/sheets.h"
 #include "volvox/view/picture/smooth_edges.h"
 #include "volvox/view/picture/video.h"
 
@@ -333,6 +334,53 @@ TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
     }
   EXPECT_GT(either, 200);
   EXPECT_GE(both, 0.9 * either);
+}
+
+// A slab of water before a white box: the box is seen through it, dyed; the surface is closed, and beside it is air.
+TEST_F(PictureTest, WaterIsASurfaceThatDyesWhatIsBehind) {
+  model::WorldBuilder builder;
+  builder.add_obstacle(model::Box{{4, 0.2, 4}}, {{0, 2, 0}, {}}, 0, {}, {0.95, 0.95, 0.95, 1});
+  stage(builder);
+  RenderTree wet = *tree;
+  wet.cloud = {{}, 0};
+  sim::CloudLook& look = wet.cloud->look;
+  look.drop_size = 0.05, look.fluid_color = {40, 110, 190};
+  for (int i = 0; i < 12 * 4 * 12; ++i)
+    frame.cloud.push_back({to_floats(Vec3{i % 12 - 5.5, i / 12 % 4 - 1.5, i / 48 - 5.5} * 0.05), {40, 110, 190}, 255});
+  look.drops = narrow<std::uint32_t>(frame.cloud.size());
+  const Camera camera = from({0.2, -2, 0.3});
+  const Image dry = draw(camera);
+  tree = std::make_shared<const RenderTree>(wet);
+  ASSERT_TRUE(engine->load(tree).ok());
+  ASSERT_TRUE(engine->show(frame).ok());
+  const Image image = draw(camera);
+  const auto is_dyed = [&](int x, int y) {
+    return image.at(x, y).b - image.at(x, y).r > dry.at(x, y).b - dry.at(x, y).r + 8;
+  };
+  for (int x = 145; x <= 175; x += 5)
+    for (int y = 105; y <= 135; y += 5) {
+      EXPECT_TRUE(is_dyed(x, y)) << x << " " << y;
+      EXPECT_GT(brightness(image.at(x, y)), 150);  // light comes through
+    }
+  EXPECT_LT(difference(image.at(10, 120), dry.at(10, 120)), 6);
+}
+
+TEST(Sheets, AreTrianglesWithHolesWhereThreadsHaveTorn) {
+  sim::CloudLook look;
+  look.sheets.push_back({1, 4, 3, 0.1, 0.1});
+  std::vector<sim::CloudItem> items(13);
+  for (int i = 0; i < 12; ++i) items[i + 1] = {to_floats(Vec3{0.1 * (i % 4), 0.1 * (i / 4), 0}), {200, 0, 0}, 255};
+  const Viewpoint view(Camera{}, 320, 240);
+  const Mesh whole = sheets_of(look, items, view);
+  EXPECT_EQ(whole.triangles(), 12u);
+  for (const Vertex& vertex : whole.vertices) EXPECT_NEAR(vertex.normal[2], 1, 1e-6);
+  items[4].position[0] += 0.2f;  // the end of the first row
+  EXPECT_EQ(sheets_of(look, items, view).triangles(), 10u);
+  items[6].shown = sim::CloudItem::gone;  // inside
+  EXPECT_EQ(sheets_of(look, items, view).triangles(), 2u);
+  items.resize(5);  // fewer than the sheet has
+  EXPECT_EQ(sheets_of(look, items, view).triangles(), 0u);
+  EXPECT_TRUE(look.in_sheet(1) && look.in_sheet(12) && !look.in_sheet(0) && !look.in_sheet(13));
 }
 
 TEST_F(PictureTest, DrawingChangesNothingAndTwiceIsTheSame) {
