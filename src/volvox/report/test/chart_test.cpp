@@ -94,9 +94,9 @@ TEST(NiceTicks, AreRound) {
   EXPECT_TRUE(nice_ticks(1, 1, 5).empty());
   // Of two generations there is none in the middle.
   Panel counts{"", {"generation", false, {}, {}, {}, true}, {"n"}, {{"", {{0, 1}, {1, 3}}}}};
-  EXPECT_EQ(svg({"", {counts}}).find(">0.5<"), std::string::npos);
+  EXPECT_EQ(svg({"", {counts}}).find(">0.2<"), std::string::npos);
   counts.x.whole = false;
-  EXPECT_NE(svg({"", {counts}}).find(">0.5<"), std::string::npos);
+  EXPECT_NE(svg({"", {counts}}).find(">0.2<"), std::string::npos);
 }
 
 }  // namespace
