@@ -13,11 +13,13 @@ PARTS = [
     ("population.py", "Many worlds"),
     ("recording.py", "Recordings"),
     ("report.py", "Results"),
+    ("spec.py", "Worlds and robots in code"),
     ("mjcf.py", "MJCF"),
     ("notebook.py", "Notebooks"),
     ("errors.py", "Errors"),
     ("envs/__init__.py", "Learning environments"),
     ("envs/tasks.py", "Tasks"),
+    ("envs/more_tasks.py", "Further tasks"),
     ("envs/episode.py", "Episodes"),
 ]
 FROM_CORE = {"Agent", "Message"}

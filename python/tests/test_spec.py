@@ -181,6 +181,7 @@ def test_what_is_wrong_is_said() -> None:
     robot = cart()
     for wrong, words in (
         (lambda: spec.add_ground(), "already"),
+        (lambda: volvox.WorldSpec("world"), "cannot be named"),
         (lambda: spec.add_module("a b", "superbot"), "cannot be a name"),
         (lambda: spec.add_module("a", "superbot", pose=(1, 2)), "give 6 numbers"),
         (lambda: spec.add_module("a", "superbot", parameters={"x": 1}), "give behavior="),

@@ -430,13 +430,15 @@ class WorldSpec(_Spec):
 
     def __init__(
         self,
-        name: str = "world",
+        name: str = "volvox",
         *,
         gravity: Numbers = (0, 0, -9.81),
         duration: float = 20.0,
         dt: Union[str, float, Fraction] = "1/60",
         engine: Optional[str] = None,
     ) -> None:
+        if not name or name == "world":  # SDF keeps this name for itself
+            raise InputError(f"a world cannot be named '{name}'; give another name")
         root = ET.Element("sdf", version="1.9")
         world = _put(root, "world", name=name)
         _put(world, "gravity", _vector(gravity, 3, "the gravity"))

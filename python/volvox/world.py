@@ -16,7 +16,7 @@ from typing import Any, Callable, Literal, Mapping, NamedTuple, NoReturn, Option
 import numpy as np
 import numpy.typing as npt
 
-from . import _codec, _core, foreign, notebook
+from . import _codec, _core, foreign, gazebo, notebook
 from ._arguments import Chosen, Floats, choose, numbers, suggestion, text_of_settings, tick_length
 from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
 from .report import Report
@@ -479,6 +479,14 @@ class World:
         motors actuators, engaged docks welds, free docks sites. The keyframe "start" has all positions. As `volvox
         export --mjcf`."""
         return self._core.mjcf()
+
+    def sdf(self) -> tuple[str, list[str]]:
+        """The world as it is now as plain SDF for Gazebo (gz-sim), and what it cannot say, in words: links are where they
+        are, servos are JointPositionController, engaged docks DetachableJoint, which a topic detaches. Meshes are named by
+        their whole path. For SDF with all that Volvox knows see WorldSpec."""
+        if self.closed:
+            raise ClosedError("this world is closed; load it again, or keep it open")
+        return gazebo.plain_sdf(self)
 
     def film(
         self,
