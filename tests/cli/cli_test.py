@@ -631,6 +631,7 @@ class Completion(CommandTest):
         self.assertEqual(self.complete("ru"), ["run"])
         self.assertEqual(self.complete("run", "remod3d/sn"), ["remod3d/snake"])
         self.assertEqual(self.complete("run", "remod3d/snake", "--engine", "bu"), ["bullet"])
+        self.assertEqual(self.complete("run", "remod3d/snake", "--precision", "m"), ["mixed"])
         self.assertEqual(self.complete("run", "remod3d/snake", "--set", "mod"), ["modules="])
         self.assertEqual(self.complete("sweep", "remod3d/snake", "--vary", "amp"), ["amplitude="])
         self.assertEqual(self.complete("info", "wheel"), ["wheelbot"])

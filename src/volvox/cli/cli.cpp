@@ -165,8 +165,7 @@ void add_run_options(CLI::App& command, RunArguments& run) {
   command
       .add_option("--precision", run.precision,
                   "numbers of the engine: mixed (floats where they are enough; native only) or double")
-      ->type_name("mixed|double")
-      ->check(CLI::IsMember({"mixed", "double"}));
+      ->type_name("mixed|double");
   command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")
       ->capture_default_str()
       ->type_name("N")

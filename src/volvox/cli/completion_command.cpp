@@ -139,6 +139,7 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
       {"what", kinds_of_things()},
       {"engine", names_of("engines", library)},
       {"engines", names_of("engines", library)},
+      {"precision", {"mixed", "double"}},
       {"renderer", names_of("renderers", library)},
       {"behavior", names_of("behaviors", library)}};
   Candidates found;
