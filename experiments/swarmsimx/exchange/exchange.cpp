@@ -55,11 +55,24 @@ void Exchange::before_tick(sim::Simulation& simulation) {
   const double now = simulation.now().seconds();
   const auto due = static_cast<std::size_t>(std::floor(now / every_ + 1e-9));
   const std::string& wanted = engines_[due % engines_.size()];
-  if (wanted != simulation.settings().engine) change_engine(simulation, wanted);
+  const world::World& world = simulation.world();
+  expected_.clear();
+  for (world::LinkIndex l = 0; l < world.links(); ++l) {  // velocities are those of centres of mass
+    const Pose pose = world.link_pose(l);
+    const Twist velocity = world.link_velocity(l);
+    const Vec3 arm = pose.rotation * world.link_model(l).inertial.position;
+    expected_.push_back(pose.position +
+                        (velocity.linear - cross(velocity.angular, arm)) * simulation.settings().dt.seconds());
+  }
+  exchanged_ = wanted != simulation.settings().engine;
+  if (exchanged_) change_engine(simulation, wanted);
 }
 
 void Exchange::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
+  double& kick = exchanged_ ? kick_ : usual_kick_;
+  for (world::LinkIndex l = 0; l < expected_.size(); ++l)
+    kick = std::max(kick, length(world.link_pose(l).position - expected_[l]));
   dock_gap_ = std::max(dock_gap_, world.largest_dock_error().distance);
   const double now = simulation.now().seconds();
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
@@ -75,6 +88,9 @@ void Exchange::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   const Vec3 moved = head_of_snake(simulation.world()) - start_;
   metrics.set("exchanges", real(exchanges_), "how often the physics engine was changed");
   metrics.set("exchange_jump_m", jump_, "largest displacement of any link by an exchange");
+  metrics.set("exchange_kick_m", kick_,
+              "in the tick after an exchange: largest distance of a link from where its velocity would have taken it");
+  metrics.set("usual_kick_m", usual_kick_, "the same in all other ticks");
   metrics.set("eight_mean_m", sim::measured_if(errors_ > 0, error_sum_ / real(std::max<std::int64_t>(errors_, 1))),
               "mean tracking error of the quadrotor");
   metrics.set("snake_m", length(moved.x, moved.y), "how far the snake crawled");
@@ -83,6 +99,7 @@ void Exchange::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
 
 void Exchange::archive_state(Archive& ar) {
   ar("exchanges", exchanges_), ar("jump", jump_), ar("dock gap", dock_gap_);
+  ar("kick", kick_), ar("usual kick", usual_kick_);
   ar("error sum", error_sum_), ar("errors", errors_), ar("start", start_);
 }
 

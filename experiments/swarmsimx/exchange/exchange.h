@@ -23,6 +23,11 @@ class Exchange final : public sim::Experiment {
   double every_ = 3;            // s
   std::int64_t exchanges_ = 0;  // so far
   double jump_ = 0;             // m, of a link, at an exchange
+  // How far links end a tick from where their velocity would have taken them, m: the largest over the ticks after an
+  // exchange, and over the others.
+  double kick_ = 0, usual_kick_ = 0;
+  std::vector<Vec3> expected_;  // scratch: where the links would be after this tick
+  bool exchanged_ = false;      // before this tick
   double dock_gap_ = 0;         // m
   double error_sum_ = 0;        // m, of the quadrotor
   std::int64_t errors_ = 0;

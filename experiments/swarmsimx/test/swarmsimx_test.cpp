@@ -178,6 +178,7 @@ TEST(Exchange, EnginesTakeTurns) {
     const sim::RunReport report = run(exchange);
     EXPECT_EQ(metric(report, "exchanges"), 5);
     EXPECT_EQ(metric(report, "exchange_jump_m"), 0);
+    EXPECT_LT(metric(report, "exchange_kick_m"), metric(report, "usual_kick_m"));
     EXPECT_EQ(metric(report, "docks_broken"), 0);
     EXPECT_GT(metric(report, "snake_m"), 0.3);
     EXPECT_LT(metric(report, "dock_gap_max_m"), 2e-3);
