@@ -6,12 +6,19 @@ import type { CloudNews, CloudInfo } from "./protocol";
 const SHOWN = { gone: 0, covered: 1 };  // above: how large it is, in 255ths of the shape
 const FEW_PIXELS = 2.5;
 
+const TORN = 1.6;  // of its length at rest: so far only a thread that has torn goes
+
 // Adds a place, a colour (sRGB) and a size (the fourth of `tint`) for each instance to a material of three.js.
-function withPlaces<M extends THREE.Material>(material: M, placed: boolean) {
+function withPlaces<M extends THREE.Material>(material: M, placed: boolean, turned: boolean) {
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader
-      .replace("#include <common>", "#include <common>\nattribute vec3 place;\nattribute vec4 tint;\nvarying vec3 vTint;")
-      .replace("#include <begin_vertex>", `#include <begin_vertex>\n${placed ? "transformed = transformed * tint.a + place;" : ""}\nvTint = pow(tint.rgb, vec3(2.2));`);
+      .replace("#include <common>", `#include <common>\nattribute vec3 place;\nattribute vec4 tint;\nattribute float number;\nvarying vec3 vTint;
+        mat3 lie(float n) {
+          vec3 a = 6.2832 * fract(n * vec3(0.6180340, 0.7548777, 0.5698403)), s = sin(a), c = cos(a);
+          return mat3(c.z, s.z, 0, -s.z, c.z, 0, 0, 0, 1) * mat3(1, 0, 0, 0, c.y, s.y, 0, -s.y, c.y) * mat3(c.x, s.x, 0, -s.x, c.x, 0, 0, 0, 1);
+        }`)
+      .replace("#include <beginnormal_vertex>", `#include <beginnormal_vertex>\n${turned ? "objectNormal = lie(number) * objectNormal;" : ""}`)
+      .replace("#include <begin_vertex>", `#include <begin_vertex>\n${placed ? `transformed = ${turned ? "lie(number) * " : ""}transformed * tint.a + place;` : ""}\nvTint = pow(tint.rgb, vec3(2.2));`);
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", "#include <common>\nvarying vec3 vTint;")
       .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb *= vTint;");
@@ -35,6 +42,7 @@ export class CloudView {
   private numbers = new Uint32Array();
   private mesh: THREE.Mesh<THREE.InstancedBufferGeometry> | null = null;
   private points: THREE.Points<THREE.BufferGeometry> | null = null;
+  private sheets: THREE.Mesh<THREE.BufferGeometry> | null = null;
   private stale = false;
   readonly bounds = new THREE.Box3();
 
@@ -44,7 +52,7 @@ export class CloudView {
       object.geometry.dispose();
       (object.material as THREE.Material).dispose();
     }
-    this.mesh = this.points = this.info = this.cut = null;
+    this.mesh = this.points = this.info = this.cut = this.sheets = null;
     this.items = this.count = this.drawn = 0;
     this.bounds.makeEmpty();
   }
@@ -52,14 +60,20 @@ export class CloudView {
   load(info: CloudInfo, shape: THREE.BufferGeometry) {
     this.clear();
     this.info = info;
+    // Drops are round: in a world with water, grains are, too.
+    const stones = info.stone === true && !info.drops;
+    if (info.stone && !stones) shape = new THREE.IcosahedronGeometry(info.size[0] / 2, 1);
     const geometry = new THREE.InstancedBufferGeometry();
     geometry.setAttribute("position", shape.getAttribute("position"));
     geometry.setAttribute("normal", shape.getAttribute("normal"));
     geometry.setIndex(shape.getIndex());
-    this.mesh = new THREE.Mesh(geometry, withPlaces(new THREE.MeshLambertMaterial({ fog: false }), true));
-    this.points = new THREE.Points(new THREE.BufferGeometry(), withPlaces(new THREE.PointsMaterial({ size: 1.05 * info.size[0], fog: false }), false));
-    for (const object of [this.mesh, this.points]) object.frustumCulled = false;
-    this.object.add(this.mesh, this.points);
+    this.mesh = new THREE.Mesh(geometry, withPlaces(new THREE.MeshLambertMaterial({ fog: false }), true, stones));
+    this.points = new THREE.Points(new THREE.BufferGeometry(), withPlaces(new THREE.PointsMaterial({ size: 1.05 * info.size[0], fog: false }), false, false));
+    this.sheets = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshLambertMaterial({ fog: false, side: THREE.DoubleSide, vertexColors: true }));
+    this.sheets.castShadow = this.sheets.receiveShadow = true;
+    for (const object of [this.mesh, this.points, this.sheets]) object.frustumCulled = false;
+    this.object.add(this.mesh, this.points, this.sheets);
+    this.mesh.castShadow = this.mesh.receiveShadow = stones;
     this.reserve(1);
   }
 
@@ -73,6 +87,7 @@ export class CloudView {
     points.dispose();
     geometry.setAttribute("place", new THREE.InstancedBufferAttribute(places, 3));
     geometry.setAttribute("tint", new THREE.InstancedBufferAttribute(tints, 4, true));
+    geometry.setAttribute("number", new THREE.InstancedBufferAttribute(new Float32Array(room), 1));
     points.setAttribute("position", new THREE.BufferAttribute(places, 3));
     points.setAttribute("place", new THREE.BufferAttribute(places, 3));
     points.setAttribute("tint", new THREE.BufferAttribute(tints, 4, true));
@@ -131,6 +146,38 @@ export class CloudView {
   radius() { return this.info ? Math.max(...this.info.size) / 2 : 0; }
   shown() { return this.drawn; }
 
+  private inSheet(i: number) { return (this.info!.sheets ?? []).some((s) => i >= s.first && i < s.first + s.columns * s.rows); }
+
+  // Cloth: a triangle mesh with holes where it has torn.
+  private placeSheets(isDrawn: (i: number) => boolean) {
+    const { places, looks } = this, positions: number[] = [], colors: number[] = [], indices: number[] = [], color = new THREE.Color();
+    for (const { first, columns, rows, along, across } of this.info!.sheets ?? []) {
+      if (first + columns * rows > this.items) continue;
+      const base = positions.length / 3;
+      for (let i = first; i < first + columns * rows; ++i) {
+        positions.push(places[i * 3], places[i * 3 + 1], places[i * 3 + 2]);
+        color.setRGB(looks[i * 4] / 255, looks[i * 4 + 1] / 255, looks[i * 4 + 2] / 255, THREE.SRGBColorSpace);
+        colors.push(color.r, color.g, color.b);
+      }
+      const far = (a: number, b: number, rest: number) => Math.hypot(places[a * 3] - places[b * 3], places[a * 3 + 1] - places[b * 3 + 1], places[a * 3 + 2] - places[b * 3 + 2]) > TORN * rest;
+      for (let r = 0; r + 1 < rows; ++r) {
+        for (let c = 0; c + 1 < columns; ++c) {
+          const a = first + r * columns + c, b = a + 1, d = a + columns, e = d + 1;
+          if (![a, b, d, e].every(isDrawn) || far(a, b, along) || far(d, e, along) || far(a, d, across) || far(b, e, across)) continue;
+          const o = base - first;
+          indices.push(a + o, b + o, e + o, a + o, e + o, d + o);
+        }
+      }
+    }
+    const geometry = this.sheets!.geometry;
+    geometry.dispose();
+    geometry.setAttribute("position", new THREE.Float32BufferAttribute(positions, 3));
+    geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
+    geometry.setIndex(indices);
+    geometry.computeVertexNormals();
+    this.sheets!.visible = indices.length > 0;
+  }
+
   // Lists what is drawn: what is open, and beside the cut what was covered.
   private list() {
     const { places, looks, items, cut } = this;
@@ -142,14 +189,17 @@ export class CloudView {
       const along = places[i * 3 + cut.axis];
       return along <= cut.at && (shown > SHOWN.covered || along > layer);
     };
+    this.placeSheets(isDrawn);
+    const alone = (i: number) => isDrawn(i) && !this.inSheet(i);
     let count = 0;
-    for (let i = 0; i < items; ++i) if (isDrawn(i)) ++count;
+    for (let i = 0; i < items; ++i) if (alone(i)) ++count;
     if (count > this.numbers.length) this.reserve(count);
     const place = this.mesh!.geometry.getAttribute("place").array as Float32Array, tint = this.mesh!.geometry.getAttribute("tint").array as Uint8Array;
+    const number = this.mesh!.geometry.getAttribute("number").array as Float32Array;
     let n = 0;
     for (let i = 0; i < items; ++i) {
-      if (!isDrawn(i)) continue;
-      this.numbers[n] = i;
+      if (!alone(i)) continue;
+      this.numbers[n] = number[n] = i;
       for (let k = 0; k < 3; ++k) {
         place[n * 3 + k] = places[i * 3 + k];
         tint[n * 4 + k] = looks[i * 4 + k];
@@ -161,7 +211,7 @@ export class CloudView {
     this.mesh!.geometry.instanceCount = n;
     this.points!.geometry.setDrawRange(0, n);
     for (const geometry of [this.mesh!.geometry, this.points!.geometry])
-      for (const name of ["place", "tint", "position"]) if (name !== "position" || geometry === this.points!.geometry) geometry.getAttribute(name).needsUpdate = true;
+      for (const name of ["place", "tint", "position", "number"]) if (geometry === this.points!.geometry ? name !== "number" : name !== "position") geometry.getAttribute(name).needsUpdate = true;
     this.stale = false;
   }
 

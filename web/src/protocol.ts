@@ -15,7 +15,12 @@ export interface RenderTreeInfo {
   cloud?: CloudInfo;
 }
 // What the experiment simulates beside modules: `noun` names one of them, `values` are numbers of its program.
-export interface CloudInfo { mesh: number; noun: string; size: [number, number, number]; values: string[]; tap: boolean }
+export interface CloudInfo {
+  mesh: number; noun: string; size: [number, number, number]; values: string[]; tap: boolean;
+  stone?: boolean;                                                  // each lies its own way
+  drops?: number; dropSize: number; fluid: [number, number, number];  // the first so many are drops of a fluid
+  sheets?: { first: number; columns: number; rows: number; along: number; across: number }[];  // points of cloth, and how far apart they are at rest
+}
 // What has changed since the message before: 16 bytes for each: three floats, colour and how it is shown.
 export interface CloudNews { items: number; changed: Uint32Array; floats: Float32Array; bytes: Uint8Array }
 

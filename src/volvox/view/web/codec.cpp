@@ -79,12 +79,20 @@ std::string encode_tree(const RenderTree& tree) {
   for (const Ground& ground : tree.grounds)
     json["grounds"].push_back(
         {{"pose", pose_json(ground.pose)}, {"color", {ground.color.r, ground.color.g, ground.color.b}}});
-  if (tree.cloud)
-    json["cloud"] = {{"mesh", tree.cloud->mesh},
-                     {"noun", tree.cloud->look.noun},
-                     {"size", tree.cloud->look.size},
-                     {"values", tree.cloud->look.values},
-                     {"tap", tree.cloud->look.can_be_tapped}};
+  if (tree.cloud) {
+    const sim::CloudLook& look = tree.cloud->look;
+    json["cloud"] = {{"mesh", tree.cloud->mesh},  {"noun", look.noun},
+                     {"size", look.size},         {"values", look.values},
+                     {"tap", look.can_be_tapped}, {"stone", look.shape == sim::CloudLook::Shape::stone},
+                     {"drops", look.drops},       {"dropSize", look.drop_size},
+                     {"fluid", look.fluid_color}, {"sheets", nlohmann::json::array()}};
+    for (const sim::CloudLook::Sheet& sheet : look.sheets)
+      json["cloud"]["sheets"].push_back({{"first", sheet.first},
+                                         {"columns", sheet.columns},
+                                         {"rows", sheet.rows},
+                                         {"along", sheet.column_distance},
+                                         {"across", sheet.row_distance}});
+  }
   const std::string text = to_json_text(json);
   std::string out = "VXS1";
   put(out, narrow<std::uint32_t>(text.size()));
