@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Changes whenever a plugin that was built before can no longer be used. */
-#define VOLVOX_PLUGIN_ABI_VERSION 6u
+#define VOLVOX_PLUGIN_ABI_VERSION 7u
 
 #ifdef __cplusplus
 extern "C" {

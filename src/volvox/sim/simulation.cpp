@@ -15,7 +15,7 @@ namespace volvox::sim {
 namespace {
 
 // Increased when older snapshots can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 9;
+constexpr std::uint64_t snapshot_version = 10;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 }  // namespace

@@ -61,7 +61,9 @@ TEST(Radio, ReachesExactlyThoseInRange) {
           if (i != j && length(apart) <= 0.5 * range * (1 + 1e-9)) ++expected;
         }
         ASSERT_EQ(world.state<Beeper>(i)->heard, expected) << name(kind) << " range " << range << " catom " << i;
-        if (expected > 0) EXPECT_EQ(world.state<Beeper>(i)->port, std::uint32_t{far_port});
+        if (expected > 0) {
+          EXPECT_EQ(world.state<Beeper>(i)->port, std::uint32_t{far_port});
+        }
       }
     }
   }
