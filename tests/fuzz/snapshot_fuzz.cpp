@@ -41,7 +41,7 @@ class Turn final : public mind::Behavior {
  public:
   void step(mind::Agent& agent) override {
     agent.turn("neck", 1 + 0.1 * agent.random().uniform() + 0.01 * ++steps_);
-    for (const char* outlet : {"radio", "can"}) agent.send(outlet, mind::RoleSignal{steps_, false});
+    for (const char* outlet : {"radio", "can"}) agent.send(outlet, mind::RoleSignal{steps_, false, "", -1});
     heard_.clear();
     while (const auto message = agent.read()) heard_.push_back(message->outlet);
   }
