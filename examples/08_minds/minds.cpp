@@ -31,10 +31,10 @@ class Reasoning : public Behavior {
     const auto conclude = [&](int& fact, bool because, int value) { fact = fact == 0 && because ? value : fact; };
     for (int last = -1; last != known.number + known.length;) {
       last = known.number + known.length;
-      conclude(known.number, !agent.dock("back").engaged, 1);               // nobody is behind me: I am the first
-      conclude(known.number, behind.number > 0, behind.number + 1);         // I come after the one behind me
+      conclude(known.number, !agent.dock("back").engaged, 1);        // nobody is behind me: I am the first
+      conclude(known.number, behind.number > 0, behind.number + 1);  // I come after the one behind me
       conclude(known.length, known.number > 0 && !agent.dock("front").engaged, known.number);  // I am the last
-      conclude(known.length, ahead.length > 0, ahead.length);               // the one ahead knows it
+      conclude(known.length, ahead.length > 0, ahead.length);                                  // the one ahead knows it
       conclude(known.length, behind.length > 0, behind.length);
     }
     if (known.number == before.number && known.length == before.length) return;
@@ -55,7 +55,8 @@ int index(Cell c) { return c.y * cells + c.x; }
 Cell cell(int index) { return {index % cells, index / cells}; }
 bool inside(Cell c) { return c.x >= 0 && c.x < cells && c.y >= 0 && c.y < cells; }
 Cell where(const Agent& agent) {
-  return {static_cast<int>(std::lround(agent.angle("x") / width)), static_cast<int>(std::lround(agent.angle("y") / width))};
+  return {static_cast<int>(std::lround(agent.angle("x") / width)),
+          static_cast<int>(std::lround(agent.angle("y") / width))};
 }
 void go(Agent& agent, Cell c) {
   agent.move_to("x", c.x * width);

@@ -1,4 +1,4 @@
-"""The engine mujoco3: the MuJoCo of PyPI as a plugin (src/volvox/physics/mujoco3), beside Debian's in one process."""
+"""The engine mujoco3: the MuJoCo of PyPI as a plugin (src/volvox/mujoco3), beside Debian's in one process."""
 
 from __future__ import annotations
 

@@ -365,7 +365,7 @@ class BadSnapshots(CommandTest):
 
     def test_snapshot_of_another_run(self):
         self.run_program(*self.RUN, "--duration", "0.2", "--save", "good.snap")
-        for options in [["--seed", "2"], ["--dt", "1/50"], ["--engine", "none"], ["--set", "modules=4"]]:
+        for options in [["--seed", "2"], ["--dt", "1/50"], ["--set", "modules=4"]]:
             self.assert_refused("good.snap", "another run", options=options)
 
 

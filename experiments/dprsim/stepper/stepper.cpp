@@ -17,7 +17,7 @@ constexpr double made = radians(27);  // rad: of the first step, when it counts 
 double wrapped(double angle) { return std::remainder(angle, 2 * pi); }
 double yaw_of(const Quat& q) {
   const Vec3 x = q * Vec3{1, 0, 0};
-  return std::atan2(x.y, x.x);
+  return volvox::atan2(x.y, x.x);
 }
 
 // The time (s) that a catom takes for a step about one that is held, without a table: it rolls without slipping, so
@@ -30,9 +30,9 @@ double ideal_step_time(const model::ModuleModel& catom, double radius) {
   const double h = 1e-5;
   double x = a_step, speed = 0, time = 0;
   while (x > a_step - made && time < 10) {
-    const double distance = 2 * (radius - rho * std::cos(x));
+    const double distance = 2 * (radius - rho * volvox::cos(x));
     const double push = world::pole_pair(magnet.strength, -magnet.strength, distance, magnet.size, magnet.range).push;
-    speed += h * push * 2 * rho * std::sin(x) / inertia;
+    speed += h * push * 2 * rho * volvox::sin(x) / inertia;
     x += h * speed;
     time += h;
   }
@@ -98,10 +98,10 @@ Result<model::WorldModel> Stepper::init(sim::Setup& setup) {
   builder.add_ground({table, 0.0});
   builder.add(still, Pose{{0, 0, height}, {}}, "still", mind(0, false, 1));
   builder.add(catom,
-              Pose{{apart * std::cos(angle), apart * std::sin(angle), height}, Quat::axis_angle({0, 0, 1}, turn)},
+              Pose{{apart * volvox::cos(angle), apart * volvox::sin(angle), height}, Quat::axis_angle({0, 0, 1}, turn)},
               "rolling", mind(6, true, -1));
   constexpr double g = 9.81;
-  builder.set_gravity({0, -g * std::sin(slope), -g * std::cos(slope)});
+  builder.set_gravity({0, -g * volvox::sin(slope), -g * volvox::cos(slope)});
   model::RunSettings run;
   still_from_ = start + real(steps_) / rate + 0.5;
   run.duration = Time::seconds(still_from_ + 0.5);
@@ -115,7 +115,7 @@ Stepper::Angles Stepper::read(const world::World& world) const {
   const Pose still = world.link_pose(world.part(world.modules()[0]).first_link);
   const Pose rolling = world.link_pose(world.part(world.modules()[1]).first_link);
   const Pose seen = still.inverse() * rolling;
-  return {std::atan2(seen.position.y, seen.position.x), yaw_of(seen.rotation)};
+  return {volvox::atan2(seen.position.y, seen.position.x), yaw_of(seen.rotation)};
 }
 
 void Stepper::begin(const sim::Simulation& simulation) { last_ = turned_ = read(simulation.world()); }

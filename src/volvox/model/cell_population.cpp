@@ -42,8 +42,14 @@ CellPopulation read_population(const XMLElement& e, Report& report) {
 
 bool has_cell_population(const std::filesystem::path& file) {
   const Result<std::string> text = read_file(file);
-  return text.ok() &&
-         (text->find("type=\"cells\"") != std::string::npos || text->find("type='cells'") != std::string::npos);
+  if (!text.ok() || text->find("cells") == std::string::npos) return false;
+  Report report(file.string());  // what is wrong with the file is said by those who read it
+  tinyxml2::XMLDocument document;
+  if (!parse_xml(*text, document, report) || document.RootElement() == nullptr) return false;
+  const XMLElement* world = document.RootElement()->FirstChildElement("world");
+  if (world == nullptr) return false;
+  const auto populations = children(*world, "volvox:population");
+  return std::any_of(populations.begin(), populations.end(), [](const XMLElement* e) { return is_of_cells(*e); });
 }
 
 Result<CellPopulation> read_cell_population(const std::filesystem::path& file,

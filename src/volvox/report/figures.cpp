@@ -111,7 +111,7 @@ Figure figure_of(const json& from) {
     for (const auto& [file, name] : from.at("copies").items()) figure.copies.push_back({file, name});
   figure.seeds = std::clamp<std::size_t>(from.value("seeds", std::size_t{5}), 1, 1000);
   Hasher hasher;
-  const std::string text = from.dump();
+  const std::string text = to_json_text(from);
   hasher.add(text.data(), text.size());
   figure.identity = hash_text(hasher.value());
   return figure;

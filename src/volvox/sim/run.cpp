@@ -25,7 +25,7 @@ namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t snapshot_mark = 0x564f4c564f585232;  // "VOLVOXR2"; R1 had none
+constexpr std::uint64_t snapshot_mark = 0x564f4c564f585233;  // "VOLVOXR3"
 
 }  // namespace
 
@@ -58,7 +58,7 @@ Origin Run::origin() const {
           simulation_->settings().engine,  // an experiment may have changed it
           report_.dt.text(),
           simulation_->settings().max_substep,
-          report_.precision,
+          physics::name(simulation_->world().engine_info().precision),
           report_.seed,
           report_.settings,
           report_.files};
@@ -135,7 +135,7 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
   Origin then;
   ar("mark", mark);
   if (mark != snapshot_mark)
-    return Diagnostic{file, 0, "the snapshot is of another version of Volvox, which did not note what it was made of",
+    return Diagnostic{file, 0, "the snapshot is of another version of Volvox",
                       "restore it with the version that wrote it, or run from the start"};
   ar("origin", then);
   std::vector<std::string> differ = ar.ok() ? differences(then, origin()) : std::vector<std::string>{};
@@ -151,9 +151,9 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
   if (restored.ok() && ar.ok() && ar.remaining() == 0) {
     report_.restored = {file,        simulation_->tick(), simulation_->now().seconds(), std::move(differ),
                         then.engine, not_carried};
-    if (then.engine != report_.engine)
+    if (const std::string now = simulation_->settings().engine; then.engine != now)
       log_.warning(
-          fmt::format("{}: the state of the engine '{}' goes on in '{}'{}", file, then.engine, report_.engine,
+          fmt::format("{}: the state of the engine '{}' goes on in '{}'{}", file, then.engine, now,
                       not_carried.empty() ? "" : fmt::format("; not carried: {}", fmt::join(not_carried, "; "))));
     return {};
   }
@@ -174,6 +174,7 @@ Result<void> Run::restore_simulation(const std::vector<std::byte>& snapshot, con
   if (restored.ok() && options_.engine.empty()) {
     report_.engine = engine;
     report_.engine_settings = simulation_->world().engine_info().settings;
+    report_.precision = physics::name(simulation_->world().engine_info().precision);
     return {};
   }
   auto back = simulation_->change_engine(here, library_.engines);

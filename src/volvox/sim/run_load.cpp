@@ -107,7 +107,7 @@ Result<std::shared_ptr<const model::WorldModel>> Run::make_world(const Located& 
   if (options_.duration) run.duration = Time::seconds(*options_.duration);
   if (options_.dt) run.dt = *options_.dt;
   if (options_.max_substep) run.max_substep = *options_.max_substep;
-  const bool asked_for_both = options_.dt && options_.duration;  // then the mistake is not in the file
+  const bool asked_for_both = options_.dt && options_.duration;    // then the mistake is not in the file
   if (run.duration > Time{} && run.dt.start_of(1) > run.duration)  // it would be longer than asked: ticks are whole
     return Diagnostic{
         asked_for_both ? "" : report_.file, asked_for_both ? 0 : run.line,
@@ -165,8 +165,8 @@ Result<void> Run::make_simulation(const std::shared_ptr<const model::WorldModel>
     unknown.file = report_.file, unknown.line = world->run.line;
     return unknown;
   }
-  const SimulationSettings settings{
-      engine, options_.seed, options_.threads, world->run.dt, world->run.max_substep, options_.precision};
+  const SimulationSettings settings{engine,        options_.seed,          options_.threads,
+                                    world->run.dt, world->run.max_substep, options_.precision};
   // The simulation starts its threads here, and they inherit the priority of this thread.
   std::optional<platform::RealTimePriority> priority;
   if (options_.real_time) priority.emplace();

@@ -212,7 +212,7 @@ std::uint64_t Simulation::fingerprint() const {
     for (const model::Debris& debris : matter->debris) number(debris.largest()), number(debris.density);
     for (const model::Cloth& cloth : matter->cloths) hasher.add(cloth.columns), hasher.add(cloth.rows);
     for (int k = 0; k < 3; ++k) number(matter->low[k]), number(matter->high[k]);
-    number(matter->max_substep);
+    number(matter->max_substep), number(matter->heap_layers);
   }
   for (world::PlacementIndex p = 0; p < world_->placements(); ++p) {
     const model::Placement& placement = world_->model().placements[p];
@@ -222,8 +222,11 @@ std::uint64_t Simulation::fingerprint() const {
     hasher.add(module.links.size());
     hasher.add(module.joints.size());
     hasher.add(module.docks.size());
-    for (const model::Magnet& magnet : module.magnets)
-      number(magnet.strength), number(magnet.size), number(magnet.range);
+    hasher.add(module.magnets.size());
+    for (const model::Magnet& magnet : module.magnets) {
+      number(magnet.strength), number(magnet.size), number(magnet.range), hasher.add(magnet.link);
+      for (int k = 0; k < 3; ++k) number(magnet.position[k]);
+    }
     if (const model::Mind* mind = placement.effective_mind()) {
       text(mind->behavior);
       for (const auto& [key, value] : mind->parameters) text(key), text(value);
@@ -284,7 +287,12 @@ Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
 
 Result<std::vector<std::string>> Simulation::change_engine(const std::string& name,
                                                            const physics::EngineRegistry& engines) {
-  auto engine = engines.make(name, {world_->model().gravity, settings_.max_substep, &threads_});
+  physics::EngineSettings settings{world_->model().gravity, settings_.max_substep, &threads_, settings_.precision};
+  auto engine = engines.make(name, settings);
+  if (!engine.ok() && settings.precision) {  // most engines know double alone
+    settings.precision.reset();
+    engine = engines.make(name, settings);
+  }
   if (!engine.ok()) return engine.error();
   const physics::EngineInfo before = world_->engine_info();
   if (auto changed = world_->change_engine(std::move(*engine)); !changed.ok()) return changed.error();

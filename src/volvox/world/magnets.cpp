@@ -32,7 +32,6 @@ std::unique_ptr<Magnets> Magnets::create(const World& world) {
   }
   if (magnets->magnets_.empty()) return nullptr;
   magnets->poles_.resize(magnets->magnets_.size());
-  magnets->moves_ = world.engine_info().moves;
   return magnets;
 }
 
@@ -61,7 +60,7 @@ void Magnets::each_pair(const std::vector<Pole>& poles, const CellGrid& grid, co
 }
 
 void Magnets::pull(World& world) {
-  if (!moves_) return;
+  if (!world.engine_info().moves) return;
   gather(world, on_, grid_);
   if (on_.size() < 2) return;
   const auto push = [&](const Pole& at, const Vec3& force) {

@@ -64,7 +64,6 @@ class Magnets {
   std::vector<Magnet> magnets_;
   std::vector<std::uint32_t> first_;  // by placement
   double reach_ = 0;                  // m, the longest range
-  bool moves_ = true;                 // the engine moves bodies
   std::vector<double> poles_;         // by magnet: -1 to 1; the state
 
   std::vector<Pole> on_;  // scratch

@@ -61,6 +61,8 @@ Result<void> World::change_engine(std::unique_ptr<physics::Engine> engine) {
     return Error(fmt::format("the engine '{}' cannot go on from the state of '{}': {}", to, from, why),
                  "go on with the same engine, or use one that is built in (volvox list engines)");
   };
+  if (matter_ && engine_info().moves != there.engine_info().moves)
+    return cannot("in one of them bodies move, in the other they do not, and there are particles beside them");
   if (there.bodies_ != bodies_ || there.joints_ != joints_) return cannot("it numbers bodies or joints otherwise");
   SaveArchive state;
   if (!engine_->archive_common(state)) return cannot(fmt::format("'{}' does not hand it over", from));

@@ -1,8 +1,7 @@
 // Converging walkers (seed 001, section V.A and figure 9), on a hexagonal lattice with a radio and `keep_connected`.
 //
-// - A group is what hangs together. Its leader is its lowest number, which neighbours tell each other by wire. Groups
-// only
-//   grow, so that numbers only fall.
+// - A group is what hangs together. Its leader is its lowest number, which neighbours tell each other by wire.
+//   Groups only grow, so that numbers only fall.
 // - Three or more walk. In every round (`period` ticks) their leaders announce where they are, by radio, and everybody
 //   who hears it takes the mean of these places, the barycentre of the walkers, as target.
 // - One or two cannot walk: their leader calls, and names the nearest walker that it has heard. That one goes for the

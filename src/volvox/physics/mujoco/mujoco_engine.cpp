@@ -9,7 +9,7 @@
 namespace volvox::physics {
 namespace {
 
-#ifdef VOLVOX_MUJOCO3  // physics/mujoco3
+#ifdef VOLVOX_MUJOCO3  // mujoco3
 constexpr const char *own_name = "mujoco3", *version = VOLVOX_MUJOCO3_VERSION " (PyPI)";
 #else
 constexpr const char *own_name = "mujoco", *version = "2.2 (Debian)";

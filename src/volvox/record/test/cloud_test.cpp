@@ -105,6 +105,7 @@ TEST(CloudMessage, DamagedBytesAreRefusedOrRead) {
 // An experiment whose cloud is a function of the tick.
 class Clouded : public sim::Experiment, public Fixed {
  public:
+  sim::Cloud* cloud() override { return this; }
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
     return std::vector<model::ParameterDesc>{};
   }

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "volvox/mujoco3/functions.h"
 #include "volvox/physics/mujoco/mujoco_engine.h"
-#include "volvox/physics/mujoco3/functions.h"
 
 namespace volvox::mujoco3 {
 
