@@ -147,7 +147,7 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
   std::vector<std::byte> snapshot;
   archive(ar, snapshot);
   std::vector<std::string> not_carried;
-  auto restored = restore_simulation(snapshot, then.engine, not_carried);
+  auto restored = restore_simulation(snapshot, then, not_carried);
   if (restored.ok() && ar.ok() && ar.remaining() == 0) {
     report_.restored = {file,        simulation_->tick(), simulation_->now().seconds(), std::move(differ),
                         then.engine, not_carried};
@@ -165,14 +165,17 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
 
 // A snapshot is read by the engine that wrote it. The run goes on with that engine unless its options name another,
 // which then takes the state over.
-Result<void> Run::restore_simulation(const std::vector<std::byte>& snapshot, const std::string& engine,
+Result<void> Run::restore_simulation(const std::vector<std::byte>& snapshot, const Origin& then,
                                      std::vector<std::string>& not_carried) {
   const std::string here = simulation_->settings().engine;
-  if (engine == here) return simulation_->restore(snapshot);
-  if (auto changed = simulation_->change_engine(engine, library_.engines); !changed.ok()) return changed.error();
+  if (then.engine == here) return simulation_->restore(snapshot);
+  const auto precision = physics::parse_precision(then.precision);
+  if (!precision.ok()) return precision.error();
+  if (auto changed = simulation_->change_engine(then.engine, library_.engines, *precision); !changed.ok())
+    return changed.error();
   auto restored = simulation_->restore(snapshot);
   if (restored.ok() && options_.engine.empty()) {
-    report_.engine = engine;
+    report_.engine = then.engine;
     report_.engine_settings = simulation_->world().engine_info().settings;
     report_.precision = physics::name(simulation_->world().engine_info().precision);
     return {};

@@ -111,7 +111,7 @@ class Run {
   void warn_of_worlds_without_life(const model::WorldModel& world);
   Result<void> restore_at_start();
   Result<void> restore(std::string_view text, const std::string& file);
-  Result<void> restore_simulation(const std::vector<std::byte>& snapshot, const std::string& engine,
+  Result<void> restore_simulation(const std::vector<std::byte>& snapshot, const Origin& then,
                                   std::vector<std::string>& not_carried);
   void forget_samples_after(double time);
   Origin origin() const;

@@ -286,8 +286,10 @@ Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
 }
 
 Result<std::vector<std::string>> Simulation::change_engine(const std::string& name,
-                                                           const physics::EngineRegistry& engines) {
-  physics::EngineSettings settings{world_->model().gravity, settings_.max_substep, &threads_, settings_.precision};
+                                                           const physics::EngineRegistry& engines,
+                                                           std::optional<physics::Precision> precision) {
+  physics::EngineSettings settings{world_->model().gravity, settings_.max_substep, &threads_,
+                                   precision ? precision : settings_.precision};
   auto engine = engines.make(name, settings);
   if (!engine.ok() && settings.precision) {  // most engines know double alone
     settings.precision.reset();

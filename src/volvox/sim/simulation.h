@@ -94,7 +94,8 @@ class Simulation {
 
   // Goes on with another physics engine, between two ticks. Returns what could not be carried over, in words. If it
   // fails, nothing has changed.
-  Result<std::vector<std::string>> change_engine(const std::string& name, const physics::EngineRegistry& engines);
+  Result<std::vector<std::string>> change_engine(const std::string& name, const physics::EngineRegistry& engines,
+                                                 std::optional<physics::Precision> precision = {});
 
  private:
   Simulation(const SimulationSettings& settings, Log& log);

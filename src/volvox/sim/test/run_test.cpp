@@ -230,6 +230,27 @@ TEST_F(RunTest, AnotherEngineGoesOnFromASnapshot) {
   }
 }
 
+// The engine that wrote a snapshot reads it in its precision; the run goes on in its own, and says so.
+TEST_F(RunTest, AnotherEngineGoesOnFromFloats) {
+  const auto run_to = [&](double seconds, const std::string& engine, std::optional<physics::Precision> precision,
+                          const char* from, const char* to) {
+    RunOptions with = options;
+    with.engine = engine, with.precision = precision, with.duration = seconds;
+    if (from != nullptr) with.restore_from = folder / from;
+    if (to != nullptr) with.save_to = folder / to;
+    const auto run = prepare(with);
+    run->finish();
+    if (!run->write(folder / "out").ok()) throw std::runtime_error("not written");
+    return run->report();
+  };
+  run_to(0.2, "native", physics::Precision::mixed, nullptr, "floats.snap");
+  const RunReport other = run_to(0.4, "bullet", {}, "floats.snap", "bullet.snap");
+  EXPECT_EQ(std::pair(other.engine, other.precision), std::pair(std::string("bullet"), std::string("double")));
+  const RunReport back = run_to(0.6, "native", physics::Precision::mixed, "bullet.snap", "back.snap");
+  EXPECT_EQ(std::pair(back.engine, back.precision), std::pair(std::string("native"), std::string("mixed")));
+  EXPECT_EQ(run_to(0.8, "native", physics::Precision::mixed, "back.snap", nullptr).status, "done");
+}
+
 // The world of a folder, as a registered experiment.
 struct Registered : Experiment {
   explicit Registered(fs::path folder) : home(std::move(folder)) {}
