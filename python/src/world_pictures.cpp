@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 
-#include <cmath>
 #include <limits>
 
+#include "volvox/base/math.h"
+#include "volvox/exchange/particle_sight.h"
 #include "volvox/exchange/sight.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/view/camera.h"
@@ -19,7 +20,8 @@ void cast_depths(const view::Camera& camera, const world::World& world, std::siz
   const Vec3 ahead = normalized(camera.target - camera.eye), across = cross(ahead, normalized(camera.up)),
              right = length(across) > 1e-9 ? normalized(across) : Vec3{1, 0, 0},  // straight down: as pictures have it
       up = cross(right, ahead);
-  const double tangent = std::tan(camera.field_of_view / 2) / double(rows);  // of half a pixel
+  const double half = camera.field_of_view / 2;
+  const double tangent = volvox::sin(half) / volvox::cos(half) / double(rows);  // of half a pixel
   std::vector<exchange::Ray> rays;
   std::vector<double> along;  // the cosine between a ray and the axis
   for (std::size_t row = 0; row < rows; ++row)
@@ -34,6 +36,7 @@ void cast_depths(const view::Camera& camera, const world::World& world, std::siz
   exchange::Sight sight;
   sight.update(world);
   sight.cast(rays, hits);
+  exchange::cast_at_particles(world, rays, hits);
   for (std::size_t i = 0; i < hits.size(); ++i)
     depths[i] =
         hits[i].hit() ? static_cast<float>(hits[i].distance * along[i]) : std::numeric_limits<float>::infinity();

@@ -175,13 +175,69 @@ def test_connections_and_settings() -> None:
         assert world.module_names == ["a"]
 
 
+def test_saving_overwrites_nothing_else(tmp_path: pathlib.Path) -> None:
+    spec = volvox.WorldSpec("carts", duration=1)
+    robot = cart()
+    spec.add_module("a", robot, pose=(0, 0, 0.1))
+    with pytest.raises(volvox.InputError, match="cart.sdf is the file of a robot"):
+        spec.save(tmp_path / "cart.sdf")
+    assert not list(tmp_path.iterdir())
+    mine = tmp_path / "cart.sdf"
+    mine.write_text("of somebody else")
+    with pytest.raises(volvox.InputError, match="there is another .*cart.sdf"):
+        spec.save(tmp_path / "carts.sdf")
+    assert [file.name for file in tmp_path.iterdir()] == ["cart.sdf"] and mine.read_text() == "of somebody else"
+    spec.save(tmp_path / "carts.sdf", overwrite=True)
+    assert mine.read_text() == robot.sdf()
+    spec.save(tmp_path / "carts.sdf")  # again: what is there is the same
+    assert volvox.WorldSpec.read(tmp_path / "carts.sdf").names == ["a"]
+
+
+def test_what_is_refused_changes_nothing() -> None:
+    spec = volvox.WorldSpec()
+    spec.add_ground()
+    spec.add_box("crate", (1, 1, 1), pose=(0, 0, 5))
+    spec.add_module("a", "superbot", behavior="idle", pose=(0, 0, 0.1))
+    robot, bad = cart(), object()
+    before, robot_before = spec.sdf(), robot.sdf()
+    for wrong in (
+        lambda: robot.add_shape("body", "sphere", 0.1, pose=(1, 2)),
+        lambda: robot.add_shape("body", "sphere", 0.1, color=(1, 2)),
+        lambda: robot.add_shape("body", "sphere", 0.1, friction=bad),
+        lambda: robot.add_link("l", "sphere", 0.1, mass=1, inertia=(1, 2)),
+        lambda: robot.add_joint("j", "body", "left_wheel", axis=(1, 2)),
+        lambda: robot.add_dock("d", "body", (1, 2)),
+        lambda: robot.change_dock("front", axial=5, latch_time=None, shear=bad),
+        lambda: robot.set_mind("idle", x=bad),
+        lambda: spec.change("a", pose=(1, 2)),
+        lambda: spec.change("ground", pose=(1, 2)),
+        lambda: spec.change("a", pose=(0, 0, 1), robot="roombots", good=1, wrong=bad),
+        lambda: spec.change("a", pose=(0, 0, 1), robot=bad),
+        lambda: spec.change("a", robot=robot, wrong=bad),
+        lambda: spec.set_behavior("a", "snake", x=bad),
+    ):
+        with pytest.raises(volvox.InputError):
+            wrong()  # type: ignore[no-untyped-call]
+        assert spec.sdf() == before and robot.sdf() == robot_before and not spec._files
+
+
+def test_depth_sees_water() -> None:
+    with volvox.load("remod3d/fluid") as world:
+        seen = world.depth("1.5,0.5,8:1.5,0.5,0", width=160, height=160)  # from above: x to the right
+    assert seen[80, 39] == pytest.approx(8 - 0.625, abs=0.025)  # x = 0.5: the column of water, to half a spacing and a radius
+    assert seen[80, 120] == pytest.approx(8, abs=1e-4)  # x = 2.6: the dry floor
+
+
 def test_what_is_wrong_is_said() -> None:
     spec = volvox.WorldSpec()
     spec.add_ground()
-    robot = cart()
+    robot, renamed = cart(), cart()
+    renamed.root[0].set("name", "world")
     for wrong, words in (
         (lambda: spec.add_ground(), "already"),
         (lambda: volvox.WorldSpec("world"), "cannot be named"),
+        (lambda: volvox.RobotSpec("world"), "cannot be named"),
+        (lambda: spec.add_module("a", renamed), "cannot be named"),  # load() would have put it over the world
         (lambda: spec.add_module("a b", "superbot"), "cannot be a name"),
         (lambda: spec.add_module("a", "superbot", pose=(1, 2)), "give 6 numbers"),
         (lambda: spec.add_module("a", "superbot", parameters={"x": 1}), "give behavior="),

@@ -79,6 +79,12 @@ def _name_is_good(name: str) -> str:
     return name
 
 
+def _robot_name(name: str) -> str:
+    if name == "world":  # SDF keeps this name for itself, and load() writes world.sdf
+        raise InputError("a robot cannot be named 'world'; give another name")
+    return _name_is_good(name)
+
+
 def _geometry(parent: ET.Element, shape: str, size: Union[float, Numbers]) -> None:
     """A shape of SDF. size, in m: of a box x, y, z; of a sphere the radius; of a cylinder or capsule radius, length."""
     lengths = [float(each) for each in (size if isinstance(size, (Sequence, np.ndarray)) else [size])]
@@ -169,7 +175,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _whole(method: Method) -> Method:
-    """What is refused changes nothing: takes back what the call has added."""
+    """What is refused changes nothing: takes back what the call has added to the world or robot, and to its files. What
+    changes an element that was there before checks all first: a copy of the tree at every call would cost too much."""
 
     @functools.wraps(method)
     def guarded(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -208,13 +215,20 @@ class _Spec:
         ET.indent(self.root)
         return '<?xml version="1.0"?>\n' + ET.tostring(self.root, encoding="unicode") + "\n"
 
-    def save(self, file: PathLike) -> pathlib.Path:
-        """Writes FILE.sdf, and beside it the files that it needs. `volvox run FILE.sdf` runs a world."""
+    def save(self, file: PathLike, *, overwrite: bool = False) -> pathlib.Path:
+        """Writes FILE.sdf, and beside it the files that it needs: NAME.sdf of a robot, NAME.png of a terrain. If there are
+        other files of these names, nothing is written; overwrite: they are replaced. `volvox run FILE.sdf` runs a world."""
         path = pathlib.Path(file)
+        if path.name in self._files:
+            raise InputError(f"{path.name} is the file of a robot or terrain beside this world; save the world by another name")
+        beside = {path.parent / name: content.encode() if isinstance(content, str) else content for name, content in self._files.items()}
+        for there, content in beside.items():
+            if not overwrite and there.exists() and not (there.is_file() and there.read_bytes() == content):
+                raise InputError(f"there is another {there} already; save to another folder, or give overwrite=True")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.sdf(), encoding="utf-8")
-        for name, content in self._files.items():
-            (path.parent / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        for there, content in beside.items():
+            there.write_bytes(content)
         return path
 
     def __repr__(self) -> str:
@@ -239,7 +253,7 @@ class RobotSpec(_Spec):
 
     def __init__(self, name: str, *, static: bool = False, self_collide: bool = False) -> None:
         root = ET.Element("sdf", version="1.9")
-        model = _put(root, "model", name=_name_is_good(name))
+        model = _put(root, "model", name=_robot_name(name))
         if static:
             _put(model, "static", True)
         if self_collide:
@@ -312,10 +326,10 @@ class RobotSpec(_Spec):
     ) -> None:
         """A further shape of a link, at `pose` in its frame. It adds no mass. seen_only: nothing touches it."""
         holder = self._child("link", link)
-        _geometry(ET.Element("try"), shape, size)  # before anything is added
         count = len(holder.findall("visual"))
+        made = ET.Element("link")  # added to the link once it is whole
         for tag in ("visual",) if seen_only else ("collision", "visual"):
-            element = _put(holder, tag, name=f"{shape}{count}")
+            element = _put(made, tag, name=f"{shape}{count}")
             if pose is not None:
                 _put(element, "pose", _pose(pose))
             _geometry(element, shape, size)
@@ -323,6 +337,7 @@ class RobotSpec(_Spec):
                 _look(element, color)
             else:
                 _put(_put(_put(_put(element, "surface"), "friction"), "ode"), "mu", friction)
+        holder.extend(made)
 
     @_whole
     def add_joint(
@@ -381,11 +396,12 @@ class RobotSpec(_Spec):
     def change_dock(self, name: str, **attributes: object) -> None:
         """Changes attributes of a dock; None removes one."""
         dock = self._child(_ours("dock"), name)
-        for key, value in attributes.items():
-            if value is None:
+        texts = {key: None if value is None else _text(value) for key, value in attributes.items()}
+        for key, text in texts.items():
+            if text is None:
                 dock.attrib.pop(key, None)
             else:
-                dock.set(key, _text(value))
+                dock.set(key, text)
 
     @_whole
     def add_sensor(self, name: str, type: str, link: str, pose: Numbers = (0, 0, 0), **attributes: object) -> None:
@@ -496,7 +512,7 @@ class WorldSpec(_Spec):
     def _robot(self, robot: Robot) -> str:
         if not isinstance(robot, RobotSpec):
             return robot
-        file = f"{_name_is_good(robot.name)}.sdf"
+        file = f"{_robot_name(robot.name)}.sdf"
         text = robot.sdf()
         if self._files.get(file, text) != text:
             raise InputError(f"two robots are named '{robot.name}': give one another name")
@@ -734,26 +750,29 @@ class WorldSpec(_Spec):
         ours = element.tag in (_ours("module"), _ours("population"))
         if attributes and not ours:
             raise InputError(f"'{name}' is a <{element.tag}>: only its pose can be changed; for more, find('{name}')")
-        if pose is not None and ours:
-            element.set("pose", _pose(pose) or "")
-        elif pose is not None:
+        where = _pose(pose)
+        texts = {key.rstrip("_"): _text(value) for key, value in attributes.items()}
+        if robot is not None:
+            texts["robot"] = _text(self._robot(robot))  # the last that may be refused
+        if where is not None and ours:
+            element.set("pose", where)
+        elif where is not None:
             at = element.find("pose")
             if at is None:
                 at = ET.Element("pose")
                 element.insert(0, at)
-            at.text = _pose(pose)
-        if robot is not None:
-            element.set("robot", self._robot(robot))
-        for key, value in attributes.items():
-            element.set(key.rstrip("_"), _text(value))
+            at.text = where
+        element.attrib.update(texts)
 
     @_whole
     def set_behavior(self, name: str, behavior: str, **parameters: object) -> None:
         """Gives a module or population another mind."""
         element = self.find(name)
+        made = ET.Element("try")
+        _mind(made, behavior, parameters)
         for mind in element.findall(_ours("mind")):
             element.remove(mind)
-        _mind(element, behavior, parameters)
+        element.extend(made)
 
     def remove(self, name: str) -> None:
         """Takes a module, population or model away, and the connections of its docks."""

@@ -470,8 +470,8 @@ class World:
 
     def depth(self, camera: str = "", *, width: int = 640, height: int = 480, range: float = 100.0) -> npt.NDArray[np.float32]:
         """(height, width): how far what is seen lies along the camera's axis, in m; inf where nothing is within `range`
-        m. camera: as in picture(), whose pixels it shares. By ray casting at the colliders: needs no EGL, and has the
-        same bits everywhere."""
+        m. camera: as in picture(), whose pixels it shares. By ray casting at colliders and particles, as sensors
+        see them: needs no EGL, and has the same bits everywhere."""
         return self._core.depth(camera, int(width), int(height), float(range))
 
     def mjcf(self) -> tuple[str, list[str]]:

@@ -137,6 +137,35 @@ class Reproduce(CommandTest):
         self.assertIn("there is no figure 'mine/sped'", self.run_program("reproduce", "--figures", "mine/sped", status=2, **environment).stderr)
         self.assertIn("there is no kind 'pie'", self.run_program("reproduce", "--figures", "mine", status=2, **define(kind="pie")).stderr)
 
+    def test_a_failed_run_draws_and_stores_nothing(self):
+        def define(what):
+            environment = self.with_claims()
+            file = self.path("own", "experiments", "mine", "claims.json")
+            file.write_text(json.dumps({**json.loads(file.read_text()), "figures": [what]}))
+            return environment
+
+        column = {"label": "snake", "experiment": "remod3d/snake", "metric": "distance_m", "duration": 0.1}
+        figure = {"name": "speed", "title": "Speed", "kind": "table", "seeds": 2, "rows": {"key": "modules", "values": [3, 4]}, "columns": [column]}
+        arguments = ["reproduce", "--figures", "mine", "--store", "--jobs", 1, "--out"]
+        self.run_program(*arguments, "one", "--seeds", 1, **define(figure))
+        results = self.path("own", "experiments", "mine", "results")
+        self.assertIn("of up to 1 seeds", results.joinpath("speed.md").read_text())  # those that were used
+        self.run_program(*arguments, "good", **define(figure))
+        self.assertIn("of up to 2 seeds", results.joinpath("speed.md").read_text())
+        before = {file.name: file.read_bytes() for file in results.iterdir()}
+        self.path("bad").mkdir()
+        self.path("bad", "runs").write_text("in the way of a folder")
+        bad = self.run_program(*arguments, "bad", status=1, **define(figure)).stderr
+        self.assertIn("0003_mine_speed_seed=1001: ", bad)
+        self.assertIn("4 of 4 runs failed, so no figure is drawn", bad)
+        self.assertFalse(self.path("bad", "mine").exists())
+        self.assertEqual({file.name: file.read_bytes() for file in results.iterdir()}, before)
+        # Nor does a file that a good run has not written.
+        copies = {"name": "speed", "title": "Speed", "kind": "copies", "seeds": 1, "columns": [column], "copies": {"none.csv": "speed.csv"}}
+        lacking = self.run_program(*arguments, "lacking", status=1, **define(copies)).stderr
+        self.assertIn("none.csv: there is no such file", lacking)
+        self.assertEqual({file.name: file.read_bytes() for file in results.iterdir()}, before)
+
     def test_bad_claims_are_refused(self):
         environment = self.with_claims({"place": "figure 1", "claim": "it flies", "experiment": "remod3d/snke", "metric": "m", "at_least": 1})
         done = self.run_program("reproduce", "mine", status=2, **environment)

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -38,14 +37,6 @@ std::string content_hash(const std::string& text) {
   Hasher hasher;
   hasher.add(text.data(), text.size());
   return hash_text(hasher.value());
-}
-
-std::optional<std::string> content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return {};
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 // Every figure along the resource path, by paper; of two folders of one name the first counts.
@@ -141,9 +132,11 @@ Result<SweepPlan> plan_figures(std::vector<PlannedFigure>& figures, std::uint64_
   return plan;
 }
 
-report::Steps read_steps(const fs::path& file) {
+Result<report::Steps> read_steps(const fs::path& file) {
+  const auto text = read_file(file);
+  if (!text.ok()) return text.error();
   report::Steps steps;
-  std::ifstream in(file);
+  std::istringstream in(*text);
   std::string line;
   std::getline(in, line);  // the heading
   while (std::getline(in, line)) {
@@ -154,20 +147,26 @@ report::Steps read_steps(const fs::path& file) {
   return steps;
 }
 
-report::FigureFiles files_of(const PlannedFigure& f, const SweepPlan& plan, const fs::path& parent) {
+Result<report::FigureFiles> files_of(const PlannedFigure& f, const SweepPlan& plan, const fs::path& parent) {
   const Figure& figure = f.figure;
   if (figure.kind == report::FigureKind::copies) {
     report::FigureFiles files;
-    for (const auto& [file, name] : figure.copies)
-      files.push_back({name, content(parent / plan.runs[f.runs[0][0].front()].folder / file).value_or("")});
+    for (const auto& [file, name] : figure.copies) {
+      auto text = read_file(parent / plan.runs[f.runs[0][0].front()].folder / file);
+      if (!text.ok()) return text.error();
+      files.push_back({name, std::move(*text)});
+    }
     return files;
   }
   if (figure.kind == report::FigureKind::steps) {
     std::vector<std::vector<report::Steps>> steps;
     for (std::size_t c = 0; c < figure.columns.size(); ++c) {
       steps.emplace_back();
-      for (const std::size_t run : f.runs[0][c])
-        steps[c].push_back(read_steps(parent / plan.runs[run].folder / figure.columns[c].file));
+      for (const std::size_t run : f.runs[0][c]) {
+        auto read = read_steps(parent / plan.runs[run].folder / figure.columns[c].file);
+        if (!read.ok()) return read.error();
+        steps[c].push_back(std::move(*read));
+      }
     }
     return draw_steps(figure, steps);
   }
@@ -185,8 +184,8 @@ report::FigureFiles files_of(const PlannedFigure& f, const SweepPlan& plan, cons
 }
 
 ordered_json read_stamps(const fs::path& results) {
-  const auto text = content(results / "figures.json");
-  if (!text) return ordered_json::object();
+  const auto text = read_file(results / "figures.json");
+  if (!text.ok()) return ordered_json::object();
   ordered_json stamps = ordered_json::parse(*text, nullptr, false);
   return stamps.is_object() ? stamps : ordered_json::object();
 }
@@ -234,8 +233,8 @@ std::vector<std::string> stale(const std::vector<PlannedFigure>& figures, const 
     if (stamp.value("definition", "") != f.figure.identity)
       wrong.push_back(which + ": its definition in claims.json has changed since it was drawn");
     for (const std::string& file : f.figure.files()) {
-      const auto text = content(f.results / file);
-      if (!text) wrong.push_back(fmt::format("{}: {} is missing", which, file));
+      const auto text = read_file(f.results / file);
+      if (!text.ok()) wrong.push_back(fmt::format("{}: {} is missing", which, file));
       else if (!stamp.contains("files") || stamp.at("files").value(file, "") != content_hash(*text))
         wrong.push_back(fmt::format("{}: {} was not written by volvox reproduce", which, file));
     }
@@ -247,6 +246,35 @@ std::vector<std::string> stale(const std::vector<PlannedFigure>& figures, const 
         wrong.push_back(fmt::format("{}: no figure of claims.json has this file", it->path().string()));
   }
   return wrong;
+}
+
+// Says which runs failed, and why. What they lack must not be drawn as if it had been measured.
+bool all_done(const SweepPlan& plan, const fs::path& folder, Log& log) {
+  std::size_t failed = 0;
+  for (const SweepRun& run : plan.runs) {
+    if (run.status == "done") continue;
+    ++failed;
+    log.error(fmt::format("{}: {}", run.folder, run.failure.empty() ? run.status : run.failure));
+  }
+  if (failed > 0)
+    std::fputs(fmt::format("{} {} of {} runs failed, so no figure is drawn; the same command with --out '{}' tries "
+                           "them again\n",
+                           red("volvox:"), failed, plan.runs.size(), folder.string())
+                   .c_str(),
+               stderr);
+  return failed == 0;
+}
+
+// Draws one figure into the folder and, if asked for, beside the experiment. All is made before any file is written.
+Result<void> draw_one(const PlannedFigure& f, const SweepPlan& plan, const fs::path& folder,
+                      const ReproduceArguments& arguments) {
+  const auto files = files_of(f, plan, folder / "runs");
+  if (!files.ok()) return files.error();
+  std::error_code error;
+  fs::create_directories(folder / f.figure.paper, error);  // if it cannot be made, writing says so
+  for (const auto& [name, text] : *files)
+    if (auto written = write_file(folder / f.figure.paper / name, text); !written.ok()) return written;
+  return arguments.store ? store(f, *files, arguments.seed, arguments.seeds) : Result<void>();
 }
 
 }  // namespace
@@ -291,16 +319,9 @@ int draw_figures(const ReproduceArguments& arguments, const fs::path& folder, co
     std::fputs(fmt::format("{} stopped on request; the same command goes on\n", red("volvox:")).c_str(), stderr);
     return run_failed;
   }
+  if (!all_done(*plan, folder, log)) return run_failed;
   for (const PlannedFigure& f : *figures) {
-    const report::FigureFiles files = files_of(f, *plan, parent);
-    std::error_code error;
-    fs::create_directories(folder / f.figure.paper, error);  // if it cannot be made, writing says so
-    for (const auto& [name, text] : files)
-      if (auto written = write_file(folder / f.figure.paper / name, text); !written.ok())
-        return complain(written.error()), run_failed;
-    if (arguments.store)
-      if (auto stored = store(f, files, arguments.seed, arguments.seeds); !stored.ok())
-        return complain(stored.error()), run_failed;
+    if (auto drawn = draw_one(f, *plan, folder, arguments); !drawn.ok()) return complain(drawn.error()), run_failed;
     if (!quiet) fmt::print("  {}/{}  {}\n", f.figure.paper, f.figure.name, (folder / f.figure.paper).string());
   }
   return done;

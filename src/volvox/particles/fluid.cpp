@@ -159,17 +159,30 @@ std::span<const NearShape> shapes_near(const FluidNumbers& n, const Point* point
   return find_near({shapes.shapes, shapes.count}, {points + begin, end - begin}, wall_reach * n.support);
 }
 
-// Calls work(k, shape number, what it counts for) for the shapes near each particle of a block.
+// Calls work(k, shape number, what it counts for) for the shapes near each particle of a block. Only particles that may
+// be near two shapes or more need to know their walls first.
 template <class Work>
 void for_walls(const FluidNumbers& n, const Point* points, const ShapesView& shapes,
                std::span<const NearShape> near_shapes, const Work& work) {
-  Walls walls[block_size];
   const auto covered = [&](const NearShape& near, std::size_t k) {
     return covered_by(shapes.shapes[near.shape], xyz(points[k]), n.support);
   };
-  if (near_shapes.size() > 1)
+  NearShape any, several;
+  for (const NearShape& near : near_shapes)
+    for (std::size_t word = 0; word < 2; ++word) {
+      several.bits[word] |= any.bits[word] & near.bits[word];
+      any.bits[word] |= near.bits[word];
+    }
+  if ((several.bits[0] | several.bits[1]) == 0) {
     for (const NearShape& near : near_shapes)
-      near.for_points([&](std::size_t k) { walls[k].see(near.shape, covered(near, k)); });
+      near.for_points([&](std::size_t k) { work(k, near.shape, covered(near, k)); });
+    return;
+  }
+  Walls walls[block_size];
+  for (const NearShape& near : near_shapes) {
+    const NearShape here{near.shape, {near.bits[0] & several.bits[0], near.bits[1] & several.bits[1]}};
+    here.for_points([&](std::size_t k) { walls[k].see(near.shape, covered(near, k)); });
+  }
   for (const NearShape& near : near_shapes)
     near.for_points([&](std::size_t k) { work(k, near.shape, walls[k].rest_of(near.shape, covered(near, k))); });
 }

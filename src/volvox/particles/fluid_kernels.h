@@ -68,11 +68,10 @@ VOLVOX_KERNEL Covered covered_by_sphere(const Vector& offset, float radius, floa
 // Shapes side by side are one wall; those that meet in a corner are two. A shape counts by how far its normal is from
 // those of shapes that cover more of the particle, so that links which are smaller than a particle do not add up.
 struct Walls {
-  static constexpr int most = 4;  // that are remembered for a particle: those that cover most of it
-  float part[most];
-  Vector facing[most];
+  static constexpr int most = 4;                // that are remembered for a particle: those that cover most of it
+  float part[most], x[most], y[most], z[most];  // where they face
   std::uint32_t shape[most];
-  int count = 0;
+  int count = 0;  // Nothing else is set before a wall is seen: most particles see none.
 
   VOLVOX_KERNEL void see(std::uint32_t number, const Covered& covered) {
     const float steep = length(covered.gradient);
@@ -86,17 +85,20 @@ struct Walls {
     } else {
       ++count;
     }
-    part[place] = covered.part, facing[place] = covered.gradient * (1 / steep), shape[place] = number;
+    const Vector facing = covered.gradient * (1 / steep);
+    part[place] = covered.part, shape[place] = number;
+    x[place] = facing.x, y[place] = facing.y, z[place] = facing.z;
   }
   // What it counts for, once all have been seen.
   VOLVOX_KERNEL Covered rest_of(std::uint32_t number, const Covered& covered) const {
+    if (count < 2) return covered;
     const float steep = length(covered.gradient);
-    if (count < 2 || !(covered.part > 0) || !(steep > 0)) return covered;
+    if (!(covered.part > 0) || !(steep > 0)) return covered;
     const Vector own = covered.gradient * (1 / steep);
     float same = 0;
     for (int k = 0; k < count; ++k)
       if (part[k] > covered.part || (part[k] == covered.part && shape[k] < number))
-        same = larger(same, smaller(1, 2 * dot(own, facing[k])));  // within 60 degrees: one wall
+        same = larger(same, smaller(1, 2 * dot(own, {x[k], y[k], z[k]})));  // within 60 degrees: one wall
     return {covered.part * (1 - same), covered.gradient * (1 - same)};
   }
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/text.h"
 #include "volvox/report/chart.h"
 #include "volvox/report/claims.h"
 #include "volvox/report/table.h"
@@ -142,10 +142,12 @@ FigureFiles table_files(const Figure& figure, const std::vector<std::vector<Poin
   Csv csv({"row", "column", "median", "least", "most", "seeds", "none"});
   Rows rows = {{figure.x_label}};
   for (const FigureColumn& column : figure.columns) rows[0].push_back(column.label);
+  std::size_t seeds = 0;  // that were used, not those of the definition
   for (std::size_t r = 0; r < figure.rows.size(); ++r) {
     rows.push_back({figure.rows[r].name});
     for (std::size_t c = 0; c < figure.columns.size(); ++c) {
       const Point& p = points[r][c];
+      seeds = std::max(seeds, values[r][c].size());
       const auto failed = static_cast<std::size_t>(
           std::count_if(values[r][c].begin(), values[r][c].end(), [](double v) { return !std::isfinite(v); }));
       rows.back().push_back(cell_text(p, failed, values[r][c].size()));
@@ -155,7 +157,7 @@ FigureFiles table_files(const Figure& figure, const std::vector<std::vector<Poin
   const std::string unit = figure.y_label.empty() ? "" : ", " + figure.y_label;
   return {{figure.name + ".csv", csv.text()},
           {figure.name + ".md", fmt::format("# {}{}\nMedian (least to most) of up to {} seeds. {}\n\n{}", figure.title,
-                                            unit, figure.seeds, figure.note, markdown_table(rows))}};
+                                            unit, seeds, figure.note, markdown_table(rows))}};
 }
 
 std::string boxes_svg(const Figure& figure, const std::vector<std::vector<Point>>& points) {
@@ -227,12 +229,12 @@ Result<std::vector<Figure>> read_figures(const std::filesystem::path& file) {
   const auto wrong = [&](const std::string& what) {
     return Diagnostic{file.string(), 0, what, "see docs/formats.md, \"Claims\""};
   };
-  std::ifstream in(file);
-  if (!in) return wrong("the file cannot be read");
+  const auto text = read_file(file);
+  if (!text.ok()) return text.error();
   std::vector<Figure> figures;
   std::string which = "figures";
   try {
-    const json whole = json::parse(in);
+    const json whole = json::parse(*text);
     if (!whole.contains("figures")) return figures;
     for (const json& one : whole.at("figures")) {
       which = fmt::format("figure {}", figures.size() + 1);

@@ -8,13 +8,41 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-// A lone shape is the only wall.
-__device__ Walls walls_near(const SubstepView& s, const Vector& p, float support) {
+__device__ bool is_near(const ShapeView& shape, const Vector& p, float support) {
+  return may_be_near(shape, p.x, p.y, p.z, wall_reach * support);
+}
+
+// Where two shapes or more may be near a particle, they may be one wall. This is rare, and walls take many registers
+// and a stack: kept out of line, they cost other particles nothing. Shapes before `first` are not near.
+__device__ __noinline__ void see_walls(const ShapeView* shapes, std::uint32_t first, std::uint32_t end, Vector p,
+                                       float support, Walls& walls) {
+  for (std::uint32_t k = first; k < end; ++k)
+    if (is_near(shapes[k], p, support)) walls.see(k, simple_covered(shapes[k], p, support));
+}
+__device__ __noinline__ Covered rest_of(const Walls& walls, std::uint32_t number, Covered covered) {
+  return walls.rest_of(number, covered);
+}
+__device__ __noinline__ Density add_walls(const ShapeView* shapes, std::uint32_t first, std::uint32_t end, Vector p,
+                                          float support, float mass, Density d) {
   Walls walls;
-  for (std::uint32_t k = 0; s.shape_count > 1 && k < s.shape_count; ++k)
-    if (may_be_near(s.shapes[k], p.x, p.y, p.z, wall_reach * support))
-      walls.see(k, simple_covered(s.shapes[k], p, support));
-  return walls;
+  see_walls(shapes, first, end, p, support, walls);
+  for (std::uint32_t k = first; k < end; ++k)
+    if (is_near(shapes[k], p, support))
+      d.add(walls.rest_of(k, simple_covered(shapes[k], p, support)), mass * shapes[k].inverse_mass);
+  return d;
+}
+
+// The shapes that may be near a particle: none, one or several, of which `first` is the first.
+struct NearOfAll {
+  std::uint32_t first;
+  int count;  // 2: or more
+};
+__device__ NearOfAll near_of_all(const ShapeView* shapes, std::uint32_t begin, std::uint32_t end, const Vector& p,
+                                 float support) {
+  NearOfAll near = {end, 0};
+  for (std::uint32_t k = begin; k < end && near.count < 2; ++k)
+    if (is_near(shapes[k], p, support) && ++near.count == 1) near.first = k;
+  return near;
 }
 
 __device__ Density density_at(const FluidView& f, const SubstepView& s, const Point* points, const Point* solids,
@@ -31,13 +59,13 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
   sums = {sum_lanes(l.group, sums.value), sum_lanes(l.group, sums.slopes), sum_lanes(l.group, sums.x),
           sum_lanes(l.group, sums.y), sum_lanes(l.group, sums.z)};
   Density d = density_of(f.numbers, sums);
-  const float reach = wall_reach * f.numbers.support;
   if (l.lane == 0) {
-    const Walls walls = walls_near(s, xyz(p), f.numbers.support);
-    for (std::uint32_t k = 0; k < s.shape_count; ++k) {
-      const ShapeView& shape = s.shapes[k];
-      if (may_be_near(shape, p.x, p.y, p.z, reach))
-        d.add(walls.rest_of(k, simple_covered(shape, xyz(p), f.numbers.support)), f.numbers.mass * shape.inverse_mass);
+    const NearOfAll near = near_of_all(s.shapes, 0, s.shape_count, xyz(p), f.numbers.support);
+    if (near.count == 1) {
+      const ShapeView& shape = s.shapes[near.first];
+      d.add(simple_covered(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
+    } else if (near.count > 1) {
+      d = add_walls(s.shapes, near.first, s.shape_count, xyz(p), f.numbers.support, f.numbers.mass, d);
     }
     for (std::uint32_t k = 0; f.has_solids && k < f.solids.count[l.particle]; ++k) {
       const std::uint32_t j = f.solids.entry[std::size_t{l.particle} * f.solids.stride + k];
@@ -143,7 +171,7 @@ __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepV
   predict_one(f, s, i, position, out);
 }
 
-__global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then then) {
+__global__ void __launch_bounds__(block, 10) finish(FluidView f, SubstepView s, Then then) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool active = i < f.control->count[fluid_set];
   const FluidNumbers& n = f.numbers;
@@ -160,17 +188,32 @@ __global__ void __launch_bounds__(block) finish(FluidView f, SubstepView s, Then
     const BlockBox box = box_of_block(seen, active);
     const float reach = wall_reach * n.support;
     const Vector p = xyz(seen);
-    const Walls walls = active && seen.w > 0 ? walls_near(s, p, n.support) : Walls{};
+    // Of the shapes near the block: the first, the one behind the last, how many.
+    std::uint32_t first = 0, end = 0, count = 0;
+    for (std::uint32_t k = 0; k < s.shape_count; ++k) {
+      if (!may_be_near(s.shapes[k], box.low, box.high, reach)) continue;
+      if (count++ == 0) first = k;
+      end = k + 1;
+    }
+    Walls walls;
+    if (count > 1 && active && seen.w > 0) {
+      const NearOfAll near = near_of_all(s.shapes, first, end, p, n.support);
+      if (near.count > 1) see_walls(s.shapes, near.first, end, p, n.support, walls);
+    }
     // The first time shapes take part in the correction; the second nothing goes into them.
     for (int pass = 0; pass < 2; ++pass) {
-      for (std::uint32_t k = 0; k < s.shape_count; ++k) {
+      for (std::uint32_t k = first; k < end; ++k) {
         const ShapeView& shape = s.shapes[k];
-        if (!may_be_near(shape, box.low, box.high, reach)) continue;
+        if (count < end - first && !may_be_near(shape, box.low, box.high, reach)) continue;
         bool gives = active && may_be_near(shape, p.x, p.y, p.z, reach);
         Vector got;
         if (gives && pass == 0) {
           gives = seen.w > 0;
-          if (gives) got = walls.rest_of(k, simple_covered(shape, p, n.support)).gradient * -seen.w;
+          if (gives) {
+            Covered covered = simple_covered(shape, p, n.support);
+            if (walls.count > 1) covered = rest_of(walls, k, covered);
+            got = covered.gradient * -seen.w;
+          }
         } else if (gives) {
           const Distance d = simple_distance(shape, p + moved);
           gives = d.distance < n.floor;
