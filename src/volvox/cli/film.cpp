@@ -52,7 +52,7 @@ Result<void> parse_cloud_options(const ViewArguments& arguments, const sim::Run&
     if (found == values.end())
       return Error(fmt::format("there is no value '{}' to colour by", wanted),
                    values.empty() ? std::string("its program has no numbers: leave out --color-by")
-                                  : fmt::format("choose one of: {}", fmt::join(values, ", ")));
+                                  : fmt::format("choose one of: '{}'", fmt::join(values, "', '")));
     studio.color_by = narrow<std::size_t>(found - values.begin());
   }
   if (const std::string& text = arguments.cut; !text.empty()) {

@@ -4,13 +4,13 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/desktop.h"
+#include "volvox/base/text.h"
 #include "volvox/view/web/viewer.h"
 #include "volvox/view/web/web_server.h"
 
@@ -19,6 +19,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::milliseconds look{500};
+constexpr double longest_start = 30;  // s, on a machine with much else to do
+
+// The server makes this file when it listens.
+fs::path sign_of(const fs::path& page) { return page.parent_path() / ".live"; }
 
 // The page that is served: it shows each page that comes, and says when none comes any more.
 constexpr const char* frame = R"(<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Volvox</title></head>
@@ -44,8 +48,8 @@ socket.onclose = () => {
 )";
 
 std::string content_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  auto text = read_file(file);
+  return text.ok() ? std::move(*text) : std::string();
 }
 
 // In the process of the server. It ends when its parent does.
@@ -65,6 +69,7 @@ std::string content_of(const fs::path& file) {
   auto server = view::WebServer::start(options, {{"/index.html", frame}, {"/live.js", script}}, callbacks);
   if (!server.ok()) throw std::runtime_error(server.error().text());
   std::fputs(fmt::format("volvox: the page is live at {}\n", (*server)->address()).c_str(), stderr);
+  (void)write_file(sign_of(page), (*server)->address());
   if (!arguments.no_browser) platform::open_in_browser((*server)->address());
   fs::file_time_type seen{};
   for (;; std::this_thread::sleep_for(look)) {
@@ -84,13 +89,18 @@ std::string content_of(const fs::path& file) {
 }  // namespace
 
 Result<std::unique_ptr<LivePage>> LivePage::start(const fs::path& page, const ViewerArguments& arguments) {
+  std::error_code error;
+  fs::remove(sign_of(page), error);
   auto child = platform::ChildProcess::start([&]() -> std::string { serve(page, arguments); });
   if (!child.ok()) return child.error();
   std::unique_ptr<LivePage> live(new LivePage);
   live->server_ = std::move(*child);
-  // A bad address or a port in use shows at once.
-  platform::ChildProcess::wait_for_any({live->server_.get()}, 0.5);
-  if (live->server_->poll()) return Error(live->server_->outcome().failure, "give another --host or --port");
+  // A bad address or a port in use must not be lost: whoever asked for the page is told before the work begins.
+  for (double waited = 0; !fs::exists(sign_of(page), error) && waited < longest_start; waited += 0.05) {
+    platform::ChildProcess::wait_for_any({live->server_.get()}, 0.05);
+    if (live->server_->poll()) return Error(live->server_->outcome().failure, "give another --host or --port");
+  }
+  fs::remove(sign_of(page), error);
   return live;
 }
 

@@ -250,6 +250,9 @@ Result<std::vector<Claim>> all_claims() {
 
 int reproduce_command(const ReproduceArguments& arguments, sim::Library& library, Log& log) {
   if (arguments.check) return check_figures(arguments.what);
+  if (arguments.figures && arguments.list)
+    return complain(
+        Error("--list lists claims, not figures", "leave out --figures; docs/formats.md says how figures are defined"));
   if (arguments.figures) {
     const auto folder = arguments.out ? Result<fs::path>(fs::path(*arguments.out)) : make_next_run_folder("figures");
     return folder.ok() ? draw_figures(arguments, *folder, arguments.what, library, log) : complain(folder.error());

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <fstream>
 #include <set>
 
 #include "volvox/base/platform/clock.h"
@@ -27,6 +29,15 @@ bool falls_for_ever(const model::WorldModel& world) {
                                     [](const model::Joint& joint) { return joint.parent < 0; });
     return model.fixed_in_place || bolted || !model.actuators.empty();
   });
+}
+
+// Something is there, and it does not look like a snapshot: the world file itself, if somebody has mistyped.
+bool is_other_file(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) == 0) return false;
+  std::array<char, 8> mark{};
+  std::ifstream(file, std::ios::binary).read(mark.data(), mark.size());
+  return std::string_view(mark.data() + 2, mark.size() - 2) != "XOVLOV";  // "VOLVOXR3" as a number, low byte first
 }
 
 }  // namespace
@@ -182,6 +193,9 @@ Result<void> Run::make_simulation(const std::shared_ptr<const model::WorldModel>
     simulation_->set_tap([cloud](std::uint32_t item) { return cloud->cloud_tap(item); });
   if (const std::string why = simulation_->minds().cannot_save(); options_.save_to && !why.empty())
     return Error("this run cannot be saved: " + why, "or run it without --save");
+  if (options_.save_to && is_other_file(*options_.save_to))
+    return Diagnostic{options_.save_to->string(), 0, "this file is not a snapshot, and --save would replace it",
+                      "give --save another name, or remove the file"};
   return {};
 }
 
@@ -204,7 +218,7 @@ void Run::describe(const model::WorldModel& world) {
 }
 
 void Run::warn_of_worlds_without_life(const model::WorldModel& world) {
-  if (report_.modules == 0)
+  if (report_.modules == 0 && cloud_ == nullptr)
     log_.warning(Diagnostic{report_.file, 0, "nothing here has a mind, so that there are no modules: bodies only move",
                             "give a robot <volvox:mind behavior=\"idle\"/> (in a URDF: inside <gazebo>)"}
                      .text());
