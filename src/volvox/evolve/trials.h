@@ -27,6 +27,8 @@ struct Outcome {
 };
 Json to_json(const Outcome& outcome);
 Result<Outcome> outcome_from(const Json& json);
+// Whether it has as many objectives and features as the task: what comes from a file or another process may not.
+bool belongs_to(const Outcome& outcome, const Task& task);
 
 struct TrialOptions {
   int threads = 1;
