@@ -4,13 +4,13 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/desktop.h"
+#include "volvox/base/text.h"
 #include "volvox/view/web/viewer.h"
 #include "volvox/view/web/web_server.h"
 
@@ -44,8 +44,8 @@ socket.onclose = () => {
 )";
 
 std::string content_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  auto text = read_file(file);
+  return text.ok() ? std::move(*text) : "";
 }
 
 // In the process of the server. It ends when its parent does.
