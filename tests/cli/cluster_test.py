@@ -172,6 +172,49 @@ class Journal(Cluster):
         self.assertFalse(os.path.exists(journal))
 
 
+class Array(Cluster):
+    """Two tasks of an array as Slurm would start them, each of which can be stopped by itself."""
+    SWEEP = ["sweep", "remod3d/snake", "--set", "modules=6", "--vary", "amplitude=0.1,0.2,0.3,0.4", "--seeds", "2", "--duration", "3", "--json"]
+
+    def start(self, rank, *arguments):
+        place = {"ARRAY_TASK_ID": rank, "ARRAY_TASK_MIN": 0, "ARRAY_TASK_MAX": 1, "ARRAY_JOB_ID": 7}
+        process = subprocess.Popen([self.program, *arguments, "--jobs", "1", "--ranks", "slurm", "--out", "s"], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={**os.environ, **{"SLURM_" + name: str(value) for name, value in place.items()}, "VOLVOX_RANKS_PATIENCE": "2"})
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_until(self, what, true):
+        for _ in range(2400):
+            if true():
+                return
+            time.sleep(0.05)
+        self.fail(what)
+
+    def results(self, text):
+        return [(run["run"], run["state_hash"], run["status"]) for run in json.loads(text)["results"]]
+
+    def runs(self):
+        folder = os.path.join(self.folder, "s", "runs")
+        return os.listdir(folder) if os.path.isdir(folder) else []
+
+    def test_the_first_task_is_stopped_and_started_again(self):
+        alone = self.results(self.run_program(*self.SWEEP, "--out", "a").stdout)
+        first, second = self.start(0, *self.SWEEP), self.start(1, *self.SWEEP)
+        self.wait_until("a run is done", lambda: any(not name.endswith(".unfinished") for name in self.runs()))
+        first.send_signal(signal.SIGTERM)
+        first.communicate(timeout=60)
+        self.assertEqual(first.returncode, 1)
+        time.sleep(3)
+        self.assertIsNone(second.poll(), "it waits")
+        out, errors = self.start(0, *self.SWEEP).communicate(timeout=120)
+        self.assertEqual(self.results(out), alone, errors)
+        second.communicate(timeout=60)
+        self.assertEqual(second.returncode, 0)
+        letters = [str(file) for file in pathlib.Path(self.folder, "s", "ranks", "7", "to_1").iterdir()]
+        self.assertEqual(letters, [], "nothing waits for whoever is started later")
+
+
 SLURM_CONF = """ClusterName=volvox
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser={user}

@@ -107,8 +107,17 @@ Result<std::string> read_file(const fs::path& file, std::uintmax_t largest) {
     return Diagnostic{name, 0, fmt::format("the file has {} bytes, and at most {} are read", size, largest),
                       "see whether it is the file that you meant"};
   std::ifstream in(file, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) return Diagnostic{name, 0, "the file cannot be read", "check its permissions"};
+  const bool opened = in.is_open();
+  std::string bytes(error ? 0 : static_cast<std::size_t>(size) + 1, '\0');  // one more: its end is met at once
+  // By read(), which notes an error of the file system; an iterator throws it. A file may have grown since.
+  std::size_t count = 0;
+  do {
+    if (count == bytes.size()) bytes.resize(count + 65536);
+    in.read(bytes.data() + count, static_cast<std::streamsize>(bytes.size() - count));
+    count += static_cast<std::size_t>(in.gcount());
+  } while (in);
+  bytes.resize(count);
+  if (!opened || in.bad()) return Diagnostic{name, 0, "the file cannot be read", "check its permissions"};
   return bytes;
 }
 

@@ -322,7 +322,7 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
   auto ranks = cluster::join(arguments.ranks, arguments.out.value_or(""));
   if (!ranks.ok()) return complain(ranks.error());
-  const RanksEnd tell_the_others(ranks->get());
+  RanksEnd tell_the_others(ranks->get());
   options.trials.ranks = ranks->get();
   const bool leads = !*ranks || (*ranks)->rank() == 0;
   if (leads && arguments.out) options.trials.journal = fs::path(*arguments.out) / "generation.jsonl";
@@ -387,7 +387,9 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
     shown = nullptr;
   }
   const std::vector<std::int64_t> pieces = (*evolution)->done_by_rank();
-  (*evolution)->dismiss();  // the other ranks need not wait for pictures
+  (*evolution)->dismiss();
+  if (stopped) tell_the_others.stopped();
+  else tell_the_others.over();  // they need not wait for pictures
   now(false);
   if (auto finished = files.finish(facts, narrow<std::size_t>(arguments.gallery), !arguments.no_film, library, log);
       !finished.ok())

@@ -10,9 +10,14 @@
 
 namespace volvox::cli {
 
-RanksEnd::~RanksEnd() {
-  if (ranks_ == nullptr || ranks_->rank() != 0) return;
-  for (int rank = 1; rank < ranks_->size(); ++rank) (void)ranks_->send(rank, "over");
+void RanksEnd::over() {
+  if (ranks_ != nullptr && ranks_->rank() == 0) cluster::say_over(*ranks_);
+  ranks_ = nullptr;
+}
+
+void RanksEnd::stopped() {
+  if (ranks_ != nullptr && ranks_->rank_0_may_come_back()) ranks_ = nullptr;
+  over();
 }
 
 int serve_rank(cluster::Ranks& ranks, const cluster::Work& work, int jobs, const std::string& identity) {

@@ -11,11 +11,13 @@ constexpr const char* ranks_help =
     "who works together: auto (the ranks of mpirun or srun), mpi, slurm (also the tasks of a job array), none "
     "(docs/cluster.md)";
 
-// Rank 0 tells the others at the end that it is over, however it ends.
+// Rank 0 tells the others at the end that it is over: at the latest when this object ends, whatever the reason.
 class RanksEnd {
  public:
   explicit RanksEnd(cluster::Ranks* ranks) : ranks_(ranks) {}
-  ~RanksEnd();
+  ~RanksEnd() { over(); }
+  void over();     // now, and not again
+  void stopped();  // on request: whoever may wait until rank 0 is started again is not told
   RanksEnd(const RanksEnd&) = delete;
   RanksEnd& operator=(const RanksEnd&) = delete;
 

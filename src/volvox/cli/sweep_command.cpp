@@ -4,13 +4,16 @@
 #include <cstdio>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/platform/file_sync.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/ranks.h"
@@ -22,9 +25,14 @@ namespace volvox::cli {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::string_view unfinished = ".unfinished";
+
 // Runs in the child process. It writes into a folder of another name, which gets the run's name when it is complete.
-std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Library& library) {
-  const fs::path final_folder = parent / run.folder, folder = parent / (run.folder + ".unfinished");
+// A rank that was only slow may still work at what has been given to another: each order has a `mark` of its own.
+std::string run_here(const SweepRun& run, const fs::path& parent, const std::string& mark,
+                     const sim::Library& library) {
+  const fs::path final_folder = parent / run.folder,
+                 folder = parent / fmt::format("{}{}{}", run.folder, mark, unfinished);
   fs::remove_all(folder);
   fs::create_directories(folder);
   std::ofstream lines(folder / "log.txt");
@@ -35,9 +43,34 @@ std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Lib
   if (auto written = write_results(**prepared, nullptr, folder); !written.ok())
     throw std::runtime_error(written.error().text());
   lines.close();
+  std::error_code there;
+  fs::rename(folder, final_folder, there);
+  if (!there) return {};
+  // The other one was faster, and has the same; or there is what a damaged or failed run has left.
+  if (SweepRun found = run; read_outcome(final_folder, found) && found.status == "done") {
+    fs::remove_all(folder);
+    return {};
+  }
   fs::remove_all(final_folder);
   fs::rename(folder, final_folder);
   return {};
+}
+
+// What runs that were cut off have left, of those runs for which `of` is true.
+void remove_leftovers(const SweepPlan& plan, const fs::path& parent,
+                      const std::function<bool(const SweepRun& run)>& of) {
+  std::set<std::string> names;
+  for (const SweepRun& run : plan.runs)
+    if (of(run)) names.insert(run.folder);
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (!name.ends_with(unfinished)) continue;
+    name.resize(name.size() - unfinished.size());
+    if (names.contains(name) || names.contains(name.substr(0, name.rfind('.')))) found.push_back(it->path());
+  }
+  for (const fs::path& one : found) fs::remove_all(one, error);  // whoever still writes there fails, and nobody asks
 }
 
 class SweepProgress {
@@ -87,18 +120,19 @@ void refuse_other_files(SweepRun& run, SweepPlan& plan, const fs::path& parent) 
   run.status = "failed";
   run.failure = fmt::format("{}, with the sweep under way", fmt::join(changed, "; "));
   std::error_code error;
-  fs::rename(parent / run.folder, parent / (run.folder + ".unfinished"), error);
+  fs::rename(parent / run.folder, parent / fmt::format("{}{}", run.folder, unfinished), error);
 }
 
-// An order to a process or rank: the number of the run, and the folder for all of them.
-std::string order_for(const SweepPlan& plan, const SweepRun& run, const fs::path& parent) {
-  return fmt::format("{}\n{}", &run - plan.runs.data(), fs::absolute(parent).string());
+// An order to a process or rank: the number of the run, its mark, and the folder for all of them.
+std::string order_for(const SweepPlan& plan, const SweepRun& run, const fs::path& parent, const std::string& mark) {
+  return fmt::format("{} {}\n{}", &run - plan.runs.data(), mark, fs::absolute(parent).string());
 }
 
 cluster::Work work_of(const SweepPlan& plan, const sim::Library& library) {
   return [&](const std::string& order) {
-    const std::size_t end = order.find('\n'), number = std::stoull(order.substr(0, end));
-    return run_here(plan.runs.at(number), order.substr(end + 1), library);
+    const std::size_t space = order.find(' '), end = order.find('\n', space);
+    return run_here(plan.runs.at(std::stoull(order)), order.substr(end + 1), order.substr(space + 1, end - space - 1),
+                    library);
   };
 }
 
@@ -120,12 +154,18 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
     ++finished;
     failed += run.status != "done";
   };
+  // Different also from those of a rank 0 that was here before. It has one dot, at its beginning: see remove_leftovers.
+  std::size_t orders = 0;
+  const auto next_mark = [&, begun = platform::monotonic_seconds()] {
+    return ranks == nullptr ? "" : fmt::format(".{}-{:.0f}-{}", platform::process_number(), 1e6 * begun, ++orders);
+  };
+  remove_leftovers(plan, parent, [](const SweepRun& run) { return run.status != "done"; });
   while (finished < plan.runs.size()) {
     while (crew.has_room() && !waiting.empty() && !stop.requested()) {
       SweepRun& run = *waiting.front();
       waiting.pop_front();
       const auto piece = static_cast<std::size_t>(&run - plan.runs.data());
-      if (auto started = crew.start(piece, order_for(plan, run, parent)); !started.ok())
+      if (auto started = crew.start(piece, order_for(plan, run, parent, next_mark())); !started.ok())
         has_ended(run, started.error().diagnostics().front().what);
     }
     progress.show(finished, failed, crew.running(), crew.done_by_rank());
@@ -137,6 +177,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
     }
     for (const std::string& news : crew.news()) std::fputs(fmt::format("volvox: {}\n", news).c_str(), stderr);
   }
+  if (ranks != nullptr) remove_leftovers(plan, parent, [](const SweepRun& run) { return run.status == "done"; });
   return true;
 }
 
@@ -172,7 +213,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   if (!plan.ok()) return complain(plan.error());
   auto ranks = cluster::join(arguments.ranks, arguments.run.out.value_or(""));
   if (!ranks.ok()) return complain(ranks.error());
-  const RanksEnd tell_the_others(ranks->get());
+  RanksEnd tell_the_others(ranks->get());
   const std::size_t jobs = arguments.jobs > 0
                                ? arguments.jobs
                                : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);
@@ -205,6 +246,8 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
                     "CHANGELOG.md); remove the folder to run all anew",
                     folder->string(), found));
   const bool whole = run_all(pending, *plan, parent, jobs, library, quiet, ranks->get());
+  if (!whole) tell_the_others.stopped();
+  else tell_the_others.over();  // they need not wait for plots
 
   const auto table = write_file(*folder / "sweep.csv", sweep_csv(*plan));
   auto plots = write_plots(*folder, *plan);

@@ -20,8 +20,13 @@
 namespace volvox::cluster {
 namespace {
 
-constexpr double look_at_letters = 0.005;  // s between two looks
-constexpr double say_hello = 2;            // s between two greetings of an idle rank
+constexpr double shortest_pause = 0.005;  // s between two looks for letters
+constexpr double say_hello = 2;           // s between two greetings of an idle rank
+
+// Short after a letter, because others follow; longer and longer as long as none comes.
+double longer(double pause, const Ranks& ranks) {
+  return std::max(shortest_pause, std::min(1.5 * pause, ranks.longest_pause()));
+}
 
 std::string own_nonce() { return fmt::format("{}-{:.6f}", platform::process_number(), platform::monotonic_seconds()); }
 
@@ -44,16 +49,19 @@ std::uint64_t number_of(const std::string& word) { return std::strtoull(word.c_s
 }  // namespace
 
 Crew::Crew(Work work, int jobs, Ranks* ranks, const std::string& identity)
-    : work_(std::move(work)), jobs_(jobs), ranks_(ranks), identity_(identity), nonce_(own_nonce()) {
+    : work_(std::move(work)),
+      jobs_(jobs),
+      ranks_(ranks),
+      identity_(identity),
+      nonce_(own_nonce()),
+      pause_(shortest_pause) {
   const auto count = static_cast<std::size_t>(ranks == nullptr ? 1 : ranks->size());
   helpers_.resize(count), done_.resize(count);
   helpers_[0].places = jobs;
 }
 
-Crew::~Crew() {
-  running_.clear();
-  if (ranks_ == nullptr) return;
-  for (int rank = 1; rank < ranks_->size(); ++rank) (void)ranks_->send(rank, "over");
+void say_over(Ranks& ranks) {
+  for (int rank = 1; rank < ranks.size(); ++rank) (void)ranks.send(rank, "over");
 }
 
 bool Crew::has_room() const {
@@ -74,7 +82,7 @@ Result<void> Crew::start(std::size_t piece, const std::string& order) {
     if (helper.busy >= helper.places) continue;
     if (rank > 0) {
       if (!ranks_->send(rank, fmt::format("order {} {}\n{}", nonce_, number, order)).ok()) continue;
-      ++helper.sent;
+      ++helper.sent, helper.ordered = platform::monotonic_seconds(), helper.short_hellos = 0;
       running_[number] = {piece, rank, nullptr};
     } else {
       auto child = platform::ChildProcess::start([&] { return work_(order); });
@@ -119,11 +127,16 @@ void Crew::greet(int rank, const std::string& words, std::vector<Finished>& fini
     return;
   }
   const bool new_life = helper.begun != letter.words[2];
-  if (!new_life && std::cmp_less(number_of(letter.words[4]), helper.sent)) return;  // orders are on their way to it
+  const auto received = static_cast<std::int64_t>(number_of(letter.words[4]));
+  if (!new_life && received < helper.sent) {
+    // Orders are on their way to it, or were when it wrote this. If it goes on saying so, they have been lost.
+    if (platform::monotonic_seconds() - helper.ordered < 2 * say_hello || ++helper.short_hellos < 2) return;
+    news_.push_back(fmt::format("rank {} did not get what was sent to it: it is sent again", rank));
+  }
   if (helper.known && new_life) news_.push_back(fmt::format("rank {} is back", rank));
-  // It is idle: what it was given before, in another life, is lost.
+  // It is idle: what it was given before is lost.
   lose(rank, finished);
-  if (new_life) helper.sent = 0;
+  helper.sent = received, helper.short_hellos = 0;
   helper.begun = letter.words[2],
   helper.places = static_cast<int>(std::min<std::uint64_t>(1024, number_of(letter.words[3])));
   helper.known = true, helper.lost = false;
@@ -131,7 +144,9 @@ void Crew::greet(int rank, const std::string& words, std::vector<Finished>& fini
 
 void Crew::read_letters(std::vector<Finished>& finished) {
   if (ranks_ == nullptr) return;
+  pause_ = longer(pause_, *ranks_);
   while (auto letter = ranks_->receive()) {
+    pause_ = shortest_pause;
     const auto from = static_cast<std::size_t>(letter->from);
     if (letter->from <= 0 || from >= helpers_.size()) continue;
     if (letter->text.starts_with("hello ")) {
@@ -175,8 +190,8 @@ std::vector<Finished> Crew::wait(double seconds) {
     std::vector<const platform::ChildProcess*> children;
     for (const auto& [number, one] : running_)
       if (one.child) children.push_back(one.child.get());
-    const double pause = ranks_ == nullptr ? end - platform::monotonic_seconds() : look_at_letters;
-    platform::ChildProcess::wait_for_any(children, std::max(0.0, pause));
+    const double left = std::max(0.0, end - platform::monotonic_seconds());
+    platform::ChildProcess::wait_for_any(children, ranks_ == nullptr ? left : std::min(left, pause_));
     if (seconds <= 0) {
       take_own(finished);
       read_letters(finished);
@@ -202,10 +217,12 @@ Result<bool> serve(Ranks& ranks, const Work& work, int jobs, const std::string& 
   std::vector<Order> running;
   std::deque<Order> waiting;
   std::int64_t received = 0;
-  double greeted = -say_hello;
+  double greeted = -say_hello, pause = shortest_pause;
   for (;;) {
     if (stop.load()) return (void)ranks.send(0, "leave"), false;
+    pause = longer(pause, ranks);
     while (auto letter = ranks.receive()) {
+      pause = shortest_pause;
       if (letter->from != 0) continue;
       if (letter->text == "over") return true;
       if (letter->text == "refused")
@@ -226,11 +243,12 @@ Result<bool> serve(Ranks& ranks, const Work& work, int jobs, const std::string& 
     }
     std::vector<const platform::ChildProcess*> children;
     for (const Order& one : running) children.push_back(one.child.get());
-    platform::ChildProcess::wait_for_any(children, look_at_letters);
+    platform::ChildProcess::wait_for_any(children, pause);
     std::erase_if(running, [&](Order& one) {
       if (!one.child->poll()) return false;
       const platform::ChildOutcome& outcome = one.child->outcome();
       const bool failed = !outcome.failure.empty();
+      pause = shortest_pause;  // an answer may come soon
       (void)ranks.send(0, fmt::format("{} {} {}\n{}", failed ? "failed" : "done", one.nonce, one.number,
                                       failed ? outcome.failure : outcome.text));
       return true;

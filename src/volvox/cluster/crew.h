@@ -27,12 +27,11 @@ struct Finished {
   bool lost = false;          // with its rank: nobody knows what would have come of it
 };
 
-// Rank 0, or a process alone.
+// Rank 0, or a process alone. Its children end with it; the other ranks wait for another crew, or for say_over().
 class Crew {
  public:
   // `identity`: what this is about; ranks that were started for something else are refused. `ranks` may be null.
   Crew(Work work, int jobs, Ranks* ranks, const std::string& identity);
-  ~Crew();  // ends its children; the others are told that it is over
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
@@ -59,6 +58,8 @@ class Crew {
     int places = 0, busy = 0;
     std::string begun;      // which of its lives
     std::int64_t sent = 0;  // orders, in this life
+    double ordered = 0;     // when the last of them was sent, s
+    int short_hellos = 0;   // in a row, that know of fewer orders
     bool known = false, lost = false;
   };
   void read_letters(std::vector<Finished>& finished);
@@ -75,7 +76,12 @@ class Crew {
   std::vector<Helper> helpers_;  // by rank; [0] is this process
   std::vector<std::int64_t> done_;
   std::vector<std::string> news_;
+  double pause_;  // s until the next look for letters
 };
+
+// Rank 0 tells the others that nothing more will come. Once for a job: a second one would wait for whoever is started
+// later under the same name.
+void say_over(Ranks& ranks);
 
 // The other ranks: works until rank 0 says that it is over (true), or `stop` becomes true (false). Waits for a rank 0
 // that is not there yet, or is started again.

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <set>
 #include <vector>
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/file_sync.h"
+#include "volvox/base/text.h"
 #include "volvox/cluster/ranks.h"
 
 namespace volvox::cluster {
@@ -49,14 +50,16 @@ class FileRanks final : public Ranks {
   Result<void> send(int to, const std::string& text) override {
     std::error_code error;
     fs::create_directories(box(to), error);
-    // Sorted by name is in the order of sending, also for a rank that was started again.
+    // Sorted by name is in the order of sending as long as the sender lives. One that is started again on another node
+    // may have a clock that is behind: nothing relies on the order of letters of two lives.
     const std::string name = fmt::format("{:06}.{:020.6f}.{:09}", place_.rank, platform::monotonic_seconds(), ++sent_);
     const fs::path final_name = box(to) / name, beside = folder_ / (name + ".unfinished");
-    {
-      std::ofstream file(beside, std::ios::binary);
-      file << text;
-      if (!file.flush())
-        return Diagnostic{beside.string(), 0, "a letter to another rank cannot be written", "make room on the disk"};
+    std::ofstream file(beside, std::ios::binary);
+    file << text;
+    file.close();  // file systems of clusters say only here that there is no room
+    if (!file) {
+      fs::remove(beside, error);
+      return Diagnostic{beside.string(), 0, "a letter to another rank cannot be written", "make room on the disk"};
     }
     fs::rename(beside, final_name, error);
     if (error) return Diagnostic{final_name.string(), 0, "a letter cannot be sent: " + error.message(), ""};
@@ -74,14 +77,17 @@ class FileRanks final : public Ranks {
     while (!waiting_.empty()) {
       const fs::path file = waiting_.back();
       waiting_.pop_back();
-      std::ifstream in(file, std::ios::binary);
-      std::ostringstream text;
-      text << in.rdbuf();
-      const bool read = in.good() || in.eof();
-      in.close();
-      fs::remove(file, error);
+      if (taken_.contains(file)) {
+        take_away(file);
+        continue;
+      }
+      // What cannot be read yet (file systems of clusters stall, and show a name before the content) stays for the next
+      // look: a letter is never empty.
+      auto text = read_file(file);
+      if (!text.ok() || text->empty()) continue;
+      take_away(file);
       const int from = std::atoi(file.filename().string().c_str());
-      if (read && from >= 0 && from < place_.size) return Letter{from, text.str()};
+      if (from >= 0 && from < place_.size) return Letter{from, std::move(*text)};
     }
     return std::nullopt;
   }
@@ -97,6 +103,9 @@ class FileRanks final : public Ranks {
     return now - seen.changed > patience_;
   }
 
+  bool rank_0_may_come_back() const override { return true; }
+  double longest_pause() const override { return 0.2; }
+
  private:
   struct Seen {
     std::string sign;
@@ -104,6 +113,14 @@ class FileRanks final : public Ranks {
   };
   fs::path box(int rank) const { return folder_ / fmt::format("to_{}", rank); }
   fs::path life(int rank) const { return folder_ / fmt::format("{}.alive", rank); }
+
+  // A letter that was read, but cannot be removed, must not be read again.
+  void take_away(const fs::path& file) {
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) taken_.insert(file);
+    else taken_.erase(file);
+  }
 
   void show_life() {
     const double now = platform::monotonic_seconds();
@@ -122,6 +139,7 @@ class FileRanks final : public Ranks {
   double shown_ = -beat;
   std::int64_t beats_ = 0, sent_ = 0;
   std::vector<fs::path> waiting_;  // letters, the oldest last
+  std::set<fs::path> taken_;       // that were read and are still there
   std::map<int, Seen> seen_;
 };
 

@@ -23,12 +23,17 @@ class Ranks {
   virtual ~Ranks() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Does not wait for the receiver. Letters of one sender arrive in their order, or not at all.
+  // Does not wait for the receiver. Letters of one sender arrive in their order; by files, one that cannot be read yet
+  // comes after later ones, and some of a sender that died may be lost.
   virtual Result<void> send(int to, const std::string& text) = 0;
   // The next letter, if there is one. It also says to the others that this rank is alive: to be called often.
   virtual std::optional<Letter> receive() = 0;
   // A rank that has not been heard of for a while. Always false where the death of one rank ends all (MPI).
   virtual bool is_lost(int rank) = 0;
+  // Whether rank 0 may end and be started again while the others wait for it.
+  virtual bool rank_0_may_come_back() const = 0;
+  // How long to wait, at most, between two looks for letters (s): a look may cost a shared file system something.
+  virtual double longest_pause() const = 0;
 };
 
 // What the environment says about this process.

@@ -75,9 +75,11 @@ std::string without_times(const std::string& failure) {
   return std::regex_replace(std::regex_replace(failure, trial, ""), time, "");
 }
 
-bool belongs_to(const Genome& genome, const Task& task, std::size_t modules) {
+bool belongs_to(const Individual& one, const Task& task, std::size_t modules) {
+  const Genome& genome = one.genome;
   const std::size_t count = task.robot.empty() ? modules : genome.tree.size();
-  return genome.genes.size() == task.shared_genes() && genome.parts.size() == count &&
+  return evolve::belongs_to(one.outcome, task) && genome.genes.size() == task.shared_genes() &&
+         genome.parts.size() == count &&
          std::ranges::all_of(genome.parts, [&](const auto& part) { return part.size() == task.each_genes(); }) &&
          (task.robot.empty() || !genome.tree.empty());
 }
@@ -311,8 +313,10 @@ Result<void> Evolution::load(const std::filesystem::path& file) {
   } catch (const Json::exception&) {
     return damaged();
   }
-  for (const Individual* one : algorithm_->archive())
-    if (!belongs_to(one->genome, *task_, runner_.modules_of_experiment())) return damaged();
+  std::vector<const Individual*> all = algorithm_->archive();
+  if (best_.number >= 0) all.push_back(&best_);  // before the first generation there is none
+  for (const Individual* one : all)
+    if (!belongs_to(*one, *task_, runner_.modules_of_experiment())) return damaged();
   return {};
 }
 

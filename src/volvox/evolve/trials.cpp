@@ -83,6 +83,10 @@ Result<Outcome> outcome_from(const Json& json) {
   return outcome;
 }
 
+bool belongs_to(const Outcome& outcome, const Task& task) {
+  return outcome.objectives.size() == task.objectives.size() && outcome.features.size() == task.map.size();
+}
+
 Result<Trials> Trials::create(const Task& task, const sim::Library& library, const TrialOptions& options) {
   Trials trials(task, library, options);
   auto located = sim::locate_experiment(task.experiment, library);
@@ -278,13 +282,14 @@ std::string outcomes_text(const std::vector<Outcome>& outcomes) {
   return to_json_text(list);
 }
 
-std::vector<Outcome> outcomes_of_text(const std::string& text) {
+// Empty: these are no outcomes of the task.
+std::vector<Outcome> outcomes_of_text(const std::string& text, const Task& task) {
   std::vector<Outcome> outcomes;
   const Json list = Json::parse(text, nullptr, false);
   if (!list.is_array()) return {};
   for (const Json& one : list) {
     auto outcome = outcome_from(one);
-    if (!outcome.ok()) return {};
+    if (!outcome.ok() || !belongs_to(*outcome, task)) return {};
     outcomes.push_back(std::move(*outcome));
   }
   return outcomes;
@@ -337,7 +342,8 @@ std::vector<bool> Trials::read_journal(std::span<const Genome> genomes, std::vec
   for (std::string line; !options_.journal.empty() && std::getline(file, line);) {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object() || !json.contains("outcome") || !json.value("genome", Json()).is_string()) continue;
-    if (auto outcome = outcome_from(json["outcome"]); outcome.ok()) noted[json["genome"]] = std::move(*outcome);
+    if (auto outcome = outcome_from(json["outcome"]); outcome.ok() && belongs_to(*outcome, *task_))
+      noted[json["genome"]] = std::move(*outcome);
   }
   for (std::size_t i = 0; i < genomes.size() && !noted.empty(); ++i) {
     const auto found = noted.find(key_of(genomes[i]));
@@ -398,9 +404,10 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
     }
     for (cluster::Finished& one : crew_->wait(1)) {
       const Share& of = given[one.piece];
-      std::vector<Outcome> found = outcomes_of_text(one.text);
+      std::vector<Outcome> found = outcomes_of_text(one.text, *task_);
       if (one.lost) waiting.push_front(of);
-      else if (!one.failure.empty() || found.size() != of.count) failed(of, one.failure);
+      else if (!one.failure.empty()) failed(of, one.failure);
+      else if (found.size() != of.count) failed(of, "its outcomes are damaged");
       else
         for (std::size_t i = 0; i < of.count; ++i) has_ended(of.first + i, std::move(found[i]));
     }

@@ -27,6 +27,8 @@ struct Outcome {
 };
 Json to_json(const Outcome& outcome);
 Result<Outcome> outcome_from(const Json& json);
+// Whether it has as many objectives and features as the task: what comes from a file or another process may not.
+bool belongs_to(const Outcome& outcome, const Task& task);
 
 struct TrialOptions {
   int threads = 1;
@@ -58,7 +60,7 @@ class Trials {
   void identify(const std::string& identity) { identity_ = identity; }
   // The ranks beside rank 0: runs what rank 0 orders, until it is over (true) or `stop` (false).
   Result<bool> serve(const std::atomic<bool>& stop);
-  void dismiss() { crew_.reset(); }  // ends processes, and tells the other ranks that it is over
+  void dismiss() { crew_.reset(); }  // ends processes
   // How many pieces of work each rank has done.
   std::vector<std::int64_t> done_by_rank() const { return crew_ ? crew_->done_by_rank() : std::vector<std::int64_t>{}; }
   // A single trial as a run of its own, from 0.

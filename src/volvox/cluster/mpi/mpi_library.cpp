@@ -46,7 +46,8 @@ int send(int to, const char* bytes, size_t count) {
   forget_what_has_left();
   Sent& one = sent.emplace_back();
   one.bytes.assign(bytes, count);
-  return MPI_Isend(one.bytes.data(), static_cast<int>(count), MPI_BYTE, to, tag, MPI_COMM_WORLD, &one.request);
+  // Synchronous: it has left when it is being received, which end() relies on.
+  return MPI_Issend(one.bytes.data(), static_cast<int>(count), MPI_BYTE, to, tag, MPI_COMM_WORLD, &one.request);
 }
 
 int receive(int* from, const char** bytes, size_t* count) {
@@ -62,19 +63,19 @@ int receive(int* from, const char** bytes, size_t* count) {
   return 1;
 }
 
-// Letters that nobody will read must not keep MPI from ending: those of others are taken and dropped.
+// Letters that nobody will read must not keep MPI from ending: those of others are taken and dropped. A rank enters the
+// barrier when all of its own have been received; when all ranks are there, no letter is under way any more.
 void end() {
   MPI_Request all = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &all);
-  for (int done = 0; !done;) {
+  for (int done = 0, entered = 0; !done;) {
     int from = 0;
     const char* bytes = nullptr;
     size_t count = 0;
     if (receive(&from, &bytes, &count) != 0) continue;
-    MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+    if (!entered && sent.empty()) MPI_Ibarrier(MPI_COMM_WORLD, &all), entered = 1;
+    if (entered) MPI_Test(&all, &done, MPI_STATUS_IGNORE);
     if (!done) usleep(1000);
   }
-  while (!sent.empty()) forget_what_has_left();
   MPI_Finalize();
 }
 

@@ -10,6 +10,8 @@
 #include <map>
 #include <thread>
 
+#include "volvox/base/text.h"
+
 namespace volvox::cluster {
 namespace {
 namespace fs = std::filesystem;
@@ -92,6 +94,7 @@ TEST_F(CrewTest, RanksShareTheWorkAndLeaveAtTheEnd) {
       EXPECT_EQ(found.find(i)->second.text, std::to_string(i * i));
     }
     for (const std::int64_t done : crew.done_by_rank()) EXPECT_GT(done, 0);
+    say_over(**ranks);
   }
   EXPECT_EQ(status_of(one), 0);
   EXPECT_EQ(status_of(two), 0);
@@ -116,7 +119,7 @@ TEST_F(CrewTest, ARankThatIsKilledOrStoppedIsReplaced) {
     EXPECT_EQ(found.find(i)->second.text, std::to_string(i * i));
   }
   crew.abandon();
-  for (int rank = 1; rank < 3; ++rank) EXPECT_TRUE((*ranks)->send(rank, "over").ok());
+  say_over(**ranks);
   EXPECT_EQ(status_of(others[0]), -1);
   EXPECT_EQ(status_of(others[1]), 0);
   EXPECT_EQ(status_of(others[2]), 0);
@@ -134,6 +137,59 @@ TEST_F(CrewTest, ARankOfSomethingElseIsRefused) {
   EXPECT_EQ(crew.done_by_rank()[1], 0);
   ASSERT_EQ(news.size(), 1u);
   EXPECT_NE(news[0].find("rank 1 was started with other arguments"), std::string::npos);
+}
+
+// Rank 0 may be stopped and started again: only say_over() ends the others.
+TEST_F(CrewTest, TheOthersWaitForAnotherRank0) {
+  const pid_t other = rank(1, 2, squared);
+  for (int life = 0; life < 2; ++life) {
+    auto ranks = join_by_files({0, 2, "job"}, folder_, 2);
+    Crew crew(squared, 0, ranks->get(), "same");
+    const auto found = all(crew, 3);
+    EXPECT_EQ(crew.done_by_rank()[1], 3) << life;
+    if (life == 1) say_over(**ranks);
+  }
+  EXPECT_EQ(status_of(other), 0);
+}
+
+// The other rank is idle and says again and again that it has no order: the order is lost, the rank is not.
+TEST_F(CrewTest, AnOrderThatGetsLostComesBack) {
+  auto ranks = join_by_files({0, 2, "job"}, folder_, 60), other = join_by_files({1, 2, "job"}, folder_, 60);
+  Crew crew(squared, 0, ranks->get(), "same");
+  const auto greet = [&](int received) {
+    EXPECT_TRUE((*other)->send(0, "hello same life 1 " + std::to_string(received)).ok());
+    return crew.wait(0.01);
+  };
+  greet(0);
+  ASSERT_TRUE(crew.has_room());
+  ASSERT_TRUE(crew.start(7, "7").ok());
+  EXPECT_TRUE(greet(0).empty()) << "the order is on its way";
+  EXPECT_TRUE(greet(0).empty()) << "the order is on its way";
+  std::vector<Finished> found;
+  for (int i = 0; i < 20 && found.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    found = greet(0);
+  }
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].lost);
+  EXPECT_EQ(found[0].piece, 7u);
+  EXPECT_TRUE(crew.has_room()) << "it can be given out again";
+}
+
+// A file system that stalls: the name is there, the content is not.
+TEST_F(CrewTest, ALetterThatCannotBeReadYetIsReadLater) {
+  auto ranks = join_by_files({0, 2, "job"}, folder_, 60);
+  const fs::path letter = folder_ / "job" / "to_0" / "000001.1.1", content = folder_ / "content";
+  fs::create_symlink(content, letter);
+  EXPECT_FALSE((*ranks)->receive().has_value());
+  EXPECT_TRUE(fs::is_symlink(letter)) << "it was thrown away";
+  ASSERT_TRUE(write_file(content, "").ok());
+  EXPECT_FALSE((*ranks)->receive().has_value());
+  ASSERT_TRUE(write_file(content, "leave").ok());
+  const auto found = (*ranks)->receive();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->text, "leave");
+  EXPECT_FALSE(fs::is_symlink(letter));
 }
 
 TEST(Place, ComesFromTheEnvironment) {

@@ -1,6 +1,9 @@
 // Trials, and evolutions that repeat and go on.
 #include <sys/resource.h>
 
+#include <sstream>
+
+#include "volvox/base/hash.h"
 #include "volvox/evolve/test/small_task.h"
 
 namespace volvox::evolve {
@@ -27,6 +30,43 @@ TEST(Trials, SameAtAnyNumberOfThreadsAndProcesses) {
     if (first.empty()) first = hashes;
     EXPECT_EQ(hashes, first);
   }
+}
+
+// What another build, or nobody, could have written: sizes that are not the task's would be read out of bounds.
+TEST(Trials, ADamagedJournalIsNotBelieved) {
+  const sim::Library library = test_library();
+  const TemporaryFolder folder;
+  Json json = task_json();
+  json["fitness"].push_back({{"metric", "dock_bending_max_Nm"}, {"better", "less"}, {"weight", 0.001}});
+  json["map"] = Json::parse(R"({"x": {"feature": "modules", "from": 1, "to": 5, "cells": 4},
+                                "y": {"feature": "moved_m", "from": 0, "to": 0.1, "cells": 5}})");
+  const Task task = made(json);
+  TrialOptions options;
+  options.jobs = 2, options.journal = folder / "generation.jsonl";
+  auto trials = Trials::create(task, library, options);
+  ASSERT_TRUE(trials.ok());
+  auto breeder = Breeder::create(task, trials->models(), 0);
+  RandomStream random(9, 0, "test");
+  const std::vector<Genome> genomes = {breeder->random(random), breeder->random(random), breeder->random(random)};
+  const std::vector<Outcome> whole = trials->run(genomes);
+  const std::string journal = *read_file(options.journal);
+  for (const char* key : {"objectives", "features"})
+    for (const Json& list : {Json::array(), Json{1.0}, Json{1.0, 2.0, 3.0}}) {
+      std::istringstream lines(journal);
+      std::string damaged;
+      for (std::string line; std::getline(lines, line);) {
+        Json one = Json::parse(line);
+        one["outcome"][key] = list;
+        damaged += to_json_text(one) + "\n";
+      }
+      ASSERT_TRUE(write_file(options.journal, damaged).ok());
+      const std::vector<Outcome> found = trials->run(genomes);
+      ASSERT_EQ(found.size(), whole.size());
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_EQ(found[i].objectives, whole[i].objectives) << key << " of " << list.size();
+        EXPECT_EQ(found[i].features, whole[i].features) << key << " of " << list.size();
+      }
+    }
 }
 
 TEST(Trials, WhatFailsIsCountedAndTheOthersGoOn) {
@@ -233,6 +273,13 @@ TEST(Evolution, AnotherStateIsRefused) {
   std::string changed = state;
   changed[state.size() / 2] = changed[state.size() / 2] == '1' ? '2' : '1';
   EXPECT_FALSE(error_of(task, options, changed).empty());
+  for (const char* of : {"/content/best", "/content/state/parents/1"})
+    for (const char* key : {"objectives", "features"}) {  // one more than the task has, and the seal of it
+      Json root = Json::parse(state);
+      root[Json::json_pointer(of)]["outcome"][key].push_back(1.0);
+      root["seal"] = hash_text(hash_of(to_json_text(root["content"])));
+      EXPECT_NE(error_of(task, options, to_json_text(root)).find("damaged"), std::string::npos) << of << " " << key;
+    }
   EXPECT_EQ(error_of(task, options, state + std::string(65u << 20, ' ')), "");  // a large one is not a damaged one
   EvolveOptions rebuilt = options;
   rebuilt.build = "another";
