@@ -94,7 +94,7 @@ class Mpi(Cluster):
             there = os.path.exists(os.path.join(self.folder, "k", "evolution.json"))
             process = self.start(draw.choice([2, 4]), *self.arguments(task, "k", *(["--resume"] if there else [])))
             try:
-                out, _ = process.communicate(timeout=1 + 0.5 * attempt + draw.uniform(0, 1))
+                out, _ = process.communicate(timeout=0.25 * 1.25**attempt + draw.uniform(0, 0.25))  # the first is shorter than a run on any machine
                 found = json.loads(out)
                 break
             except subprocess.TimeoutExpired:
