@@ -116,7 +116,7 @@ class Sweep(CommandTest):
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=20)[1]
         self.assertEqual(process.returncode, 1)
-        self.assertIn("--out 's'", said)
+        self.assertIn("--out s\n", said)
         for child in children:
             self.assertFalse(os.path.exists(f"/proc/{child}"))
         self.assertEqual([row["status"] for row in self.rows("s")], ["waiting", "waiting"])

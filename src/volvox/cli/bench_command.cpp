@@ -9,6 +9,7 @@
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/table.h"
 #include "volvox/sim/run.h"
@@ -84,6 +85,57 @@ bool has_modules(const std::string& scene, const sim::Library& library) {
          std::any_of(parameters->begin(), parameters->end(), [](const auto& p) { return p.name == "modules"; });
 }
 
+// `engine` may name a precision: native@mixed.
+Result<sim::RunOptions> options_of(const std::string& scene, const std::string& engine, const BenchArguments& arguments,
+                                   const sim::Library& library) {
+  sim::RunOptions options;
+  options.experiment = scene;
+  const auto at = engine.find('@');
+  options.engine = engine.substr(0, at);
+  if (at != std::string::npos) {
+    const auto precision = physics::parse_precision(engine.substr(at + 1));
+    if (!precision.ok()) return precision.error();
+    options.precision = *precision;
+  }
+  if (arguments.dt) {
+    const auto parsed = TickLength::parse(*arguments.dt);
+    if (!parsed.ok()) return parsed.error();
+    options.dt = *parsed;
+  }
+  options.threads = arguments.threads;
+  if (arguments.modules > 0 || has_modules(scene, library))
+    options.settings["modules"] = std::to_string(arguments.modules > 0 ? arguments.modules : 1000);
+  options.duration = 1e6;
+  return options;
+}
+
+// Somebody may have meant another command: `bench latice`.
+Error not_measured(const std::string& scene, const Error& why, const sim::Library& library) {
+  const std::string meant = nearest_name(scene, {"engines", "lattice", "particles", "view"});
+  if (meant.empty() || sim::locate_experiment(scene, library).ok()) return why;
+  return Error(fmt::format("there is nothing named '{}' to measure", scene),
+               fmt::format("did you mean: volvox bench {}?", meant));
+}
+
+std::vector<std::string> heading() {
+  std::vector<std::string> words = {"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move"};
+  words.insert(words.end(), sim::phase_names.begin(), sim::phase_names.end());
+  words.emplace_back("kB/module");
+  return words;
+}
+
+std::vector<std::string> row_of(const Measured& m) {
+  std::vector<std::string> row = {m.scene,
+                                  m.engine,
+                                  std::to_string(m.modules),
+                                  number(m.ticks_per_second(), 3),
+                                  number(m.per_tick_ms(m.wall), 3),
+                                  number(m.overhead_ms(), 3)};
+  for (const double seconds : m.phases.seconds) row.push_back(number(m.per_tick_ms(seconds), 2));
+  row.push_back(number(m.memory_per_module / 1e3, 3));
+  return row;
+}
+
 }  // namespace
 
 std::vector<std::string> split_list(const std::string& list) {
@@ -109,59 +161,25 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
   if (!named.ok()) return complain(named.error());
   std::vector<std::string> engines = *named;
   if (engines.empty()) engines = {physics::default_engine, "none"};
-  std::optional<TickLength> tick;
-  if (arguments.dt) {
-    const auto parsed = TickLength::parse(*arguments.dt);
-    if (!parsed.ok()) return complain(parsed.error());
-    tick = *parsed;
-  }
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   int status = done;
-  std::vector<std::string> heading = {"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move"};
-  heading.insert(heading.end(), sim::phase_names.begin(), sim::phase_names.end());
-  heading.emplace_back("kB/module");
-  std::vector<std::vector<std::string>> rows = {std::move(heading)};
+  std::vector<std::vector<std::string>> rows = {heading()};
+  Progress progress("", !is_terminal(2));
   for (const std::string& scene : scenes) {
     for (const std::string& engine : engines) {
-      sim::RunOptions options;
-      options.experiment = scene;
-      const auto at = engine.find('@');  // native@mixed
-      options.engine = engine.substr(0, at);
-      if (at != std::string::npos) {
-        const auto precision = physics::parse_precision(engine.substr(at + 1));
-        if (!precision.ok()) return complain(precision.error());
-        options.precision = *precision;
-      }
-      options.dt = tick;
-      options.threads = arguments.threads;
-      if (arguments.modules > 0 || has_modules(scene, library))
-        options.settings["modules"] = std::to_string(arguments.modules > 0 ? arguments.modules : 1000);
-      options.duration = 1e6;
-      if (is_terminal(2)) std::fputs(fmt::format("\r\x1b[K{} on {} ...", scene, engine).c_str(), stderr);
-      const auto measured = measure(options, arguments.seconds, library, log);
-      if (is_terminal(2)) std::fputs("\r\x1b[K", stderr);
-      if (!measured.ok()) {
-        const std::string meant = nearest_name(scene, {"engines", "lattice", "particles", "view"});
-        if (meant.empty() || sim::locate_experiment(scene, library).ok()) return complain(measured.error());
-        return complain(Error(fmt::format("there is nothing named '{}' to measure", scene),
-                              fmt::format("did you mean: volvox bench {}?", meant)));
-      }
-      Measured m = *measured;
-      m.engine = engine;
-      if (!m.failure.empty()) {
-        log.warning(fmt::format("{} on {}: {}", scene, engine, m.failure));
+      const auto options = options_of(scene, engine, arguments, library);
+      if (!options.ok()) return complain(options.error());
+      progress.begin(fmt::format("{} on {}", scene, engine));
+      auto measured = measure(*options, arguments.seconds, library, log);
+      progress.clear();
+      if (!measured.ok()) return complain(not_measured(scene, measured.error(), library));
+      measured->engine = engine;
+      if (!measured->failure.empty()) {
+        log.warning(fmt::format("{} on {}: {}", scene, engine, measured->failure));
         status = run_failed;
       }
-      results.push_back(to_json(m));
-      std::vector<std::string> row = {m.scene,
-                                      m.engine,
-                                      std::to_string(m.modules),
-                                      number(m.ticks_per_second(), 3),
-                                      number(m.per_tick_ms(m.wall), 3),
-                                      number(m.overhead_ms(), 3)};
-      for (const double seconds : m.phases.seconds) row.push_back(number(m.per_tick_ms(seconds), 2));
-      row.push_back(number(m.memory_per_module / 1e3, 3));
-      rows.push_back(std::move(row));
+      results.push_back(to_json(*measured));
+      rows.push_back(row_of(*measured));
     }
   }
   if (arguments.json) fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"results", results}}, 2));

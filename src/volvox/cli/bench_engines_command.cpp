@@ -12,6 +12,7 @@
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/counts.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/physics/scenes/scene_run.h"
 #include "volvox/physics/scenes/scenes.h"
@@ -176,37 +177,30 @@ void measure_once(Row& row, const BenchScene& scene, const physics::scenes::Meas
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-class ProgressLine {
+// "[3/12] S1 of 40 on native, 2 threads", and how long it took.
+class RowProgress {
  public:
-  explicit ProgressLine(std::size_t total) : total_(total), terminal_(is_terminal(2)) {}
-  ~ProgressLine() { clear(); }
+  explicit RowProgress(std::size_t total) : total_(total) {}
   void begin(const Row& row) {
-    ++done_;
-    const std::string line = fmt::format("[{}/{}] {} of {} on {}, {} thread{}", done_, total_, row.scene, row.modules,
-                                         row.engine->text, row.threads, row.threads == 1 ? "" : "s");
-    std::fputs((terminal_ ? "\r\x1b[K" + line + " ..." : line + " ...").c_str(), stderr);
-    std::fflush(stderr);
+    progress_.begin(fmt::format("[{}/{}] {} of {} on {}, {} thread{}", ++done_, total_, row.scene, row.modules,
+                                row.engine->text, row.threads, row.threads == 1 ? "" : "s"));
   }
   void end(const Row& row) {
-    const std::string outcome = !row.failure.empty() ? first_line(row.failure)
-                                : row.ms.empty()     ? "interrupted"
-                                                     : fmt::format("{:.4g} ms", row.ms.back());
-    if (!terminal_) std::fputs(fmt::format(" {}\n", outcome).c_str(), stderr);
+    progress_.end(!row.failure.empty() ? first_line(row.failure)
+                  : row.ms.empty()     ? "interrupted"
+                                       : fmt::format("{:.4g} ms", row.ms.back()));
   }
 
  private:
-  void clear() {
-    if (terminal_) std::fputs("\r\x1b[K", stderr);
-  }
+  Progress progress_{"", false};
   std::size_t total_, done_ = 0;
-  bool terminal_;
 };
 
 // Repeats all engines of one scene in turn, so that a slow minute of the machine affects each of them. When `stop`
 // becomes true, returns what was measured until then.
 std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, const Plan& plan,
                            const BenchEnginesArguments& arguments, const sim::Library& library,
-                           const std::atomic<bool>& stop, ProgressLine& progress) {
+                           const std::atomic<bool>& stop, RowProgress& progress) {
   const BenchScene scene = *physics::scenes::make_scene(info.name, size, arguments.seed);
   std::vector<Row> rows;
   for (const EngineChoice& engine : plan.engines)
@@ -355,7 +349,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   {
     std::size_t runs = 0;
     for (const EngineChoice& engine : plan->engines) runs += engine.uses_threads ? plan->threads.size() : 1;
-    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() * arguments.repeats);
+    RowProgress progress(runs * plan->scenes.size() * plan->sizes.size() * arguments.repeats);
     for (const auto& info : plan->scenes)
       for (const int size : plan->sizes)
         for (Row& row : run_scene(info, size, *plan, arguments, library, stop.requested(), progress))

@@ -103,6 +103,111 @@ Result<Rate> rate_of_processes(const std::vector<fs::path>& files, std::size_t a
               real(made) / (platform::ended_children_cpu_seconds() - cpu)};
 }
 
+// Genomes made at random, each also as a file, in a folder that goes with this object.
+struct GenomeFiles {
+  std::vector<evolve::Genome> genomes;
+  std::vector<fs::path> files;
+  fs::path folder;
+
+  GenomeFiles() = default;
+  GenomeFiles(const GenomeFiles&) = delete;
+  GenomeFiles& operator=(const GenomeFiles&) = delete;
+  ~GenomeFiles() {
+    std::error_code error;
+    if (!folder.empty()) fs::remove_all(folder, error);
+  }
+
+  static Result<std::unique_ptr<GenomeFiles>> create(const evolve::Task& task, evolve::Breeder& breeder,
+                                                     const BenchEvolveArguments& arguments) {
+    auto made = std::make_unique<GenomeFiles>();
+    const fs::path folder =
+        fs::temp_directory_path() / fmt::format("volvox_bench_evolve_{}", platform::process_number());
+    // What another user may have put there is not used.
+    if (std::error_code error; !fs::create_directory(folder, error))
+      return Error(fmt::format("the folder {} cannot be made", folder.string()), "remove it, or set TMPDIR");
+    made->folder = folder;
+    RandomStream random(arguments.seed, 0, "bench");
+    for (int i = 0; i < arguments.trials; ++i) {
+      made->genomes.push_back(breeder.random(random));
+      made->files.push_back(folder / fmt::format("{}.json", i));
+      const evolve::Organism organism = evolve::decode(task, made->genomes.back());
+      if (auto written = write_file(made->files.back(), to_json_text(evolve::to_json(organism))); !written.ok())
+        return written.error();
+    }
+    return made;
+  }
+};
+
+// Medians of the repeats.
+struct Row {
+  int threads = 0;
+  double rate = 0, as_processes = 0, cpu_rate = 0, cpu_as_processes = 0;  // trials a second
+  double beside_engine = 0, prepare = 0;                                  // shares of the time
+  std::uint64_t hash = 0;
+};
+
+Result<Row> measure(int threads, int repeats, evolve::Trials& trials, const evolve::Task& task,
+                    const GenomeFiles& tried) {
+  std::vector<double> here, processes, cpu_here, cpu_processes, beside, prepare;
+  Row row;
+  for (int r = 0; r < repeats; ++r) {
+    const Measured measured = in_population(trials, task, tried.genomes, threads);
+    row.hash = measured.hash;
+    here.push_back(real(measured.trials) / measured.seconds);
+    prepare.push_back(measured.prepare / measured.seconds);
+    cpu_here.push_back(real(measured.trials) / measured.cpu);
+    beside.push_back(measured.seconds * real(threads) / measured.engine - 1);
+    const auto rate = rate_of_processes(tried.files, narrow<std::size_t>(threads), tried.folder);
+    if (!rate.ok()) return rate.error();
+    processes.push_back(rate->wall), cpu_processes.push_back(rate->cpu);
+  }
+  row.threads = threads;
+  row.rate = median(here), row.as_processes = median(processes);
+  row.cpu_rate = median(cpu_here), row.cpu_as_processes = median(cpu_processes);
+  row.beside_engine = median(beside), row.prepare = median(prepare);
+  return row;
+}
+
+void print_json(const std::vector<Row>& rows, const BenchEvolveArguments& arguments, const evolve::Task& task,
+                std::size_t modules, double dock_error, double substep) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const Row& row : rows)
+    results.push_back({{"threads", row.threads},
+                       {"trials_per_s", row.rate},
+                       {"trials_per_s_as_processes", row.as_processes},
+                       {"ratio", row.rate / row.as_processes},
+                       {"trials_per_cpu_s", row.cpu_rate},
+                       {"trials_per_cpu_s_as_processes", row.cpu_as_processes},
+                       {"cpu_ratio", row.cpu_rate / row.cpu_as_processes},
+                       {"overhead_beside_engine", row.beside_engine},
+                       {"prepare_share", row.prepare},
+                       {"hash", hash_text(row.hash)}});
+  fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"task", task.name},
+                                                         {"modules", modules},
+                                                         {"trial_s", task.duration},
+                                                         {"trials", arguments.trials},
+                                                         {"repeats", arguments.repeats},
+                                                         {"substep_s", substep},
+                                                         {"dock_error_max_mm", dock_error * 1e3},
+                                                         {"results", results}},
+                                  2));
+}
+
+void print(const std::vector<Row>& rows, const BenchEvolveArguments& arguments, const evolve::Task& task,
+           std::size_t modules, double dock_error, double substep) {
+  if (arguments.json) return print_json(rows, arguments, task, modules, dock_error, substep);
+  report::Rows table = {
+      {"threads", "trials/s", "as processes", "ratio", "by processor time", "beside the engine", "prepare", "hash"}};
+  for (const Row& row : rows)
+    table.push_back({fmt::format("{}", row.threads), number(row.rate), number(row.as_processes),
+                     number(row.rate / row.as_processes, 3), number(row.cpu_rate / row.cpu_as_processes, 3),
+                     fmt::format("{:.1f} %", 100 * row.beside_engine), fmt::format("{:.1f} %", 100 * row.prepare),
+                     hash_text(row.hash)});
+  fmt::print("{} trials of {} s with {} modules ({}), substeps of {:.3g} ms, docks open by up to {:.3g} mm\n{}",
+             arguments.trials, task.duration, modules, printable(task.name), substep * 1e3, dock_error * 1e3,
+             report::text_table(table));
+}
+
 }  // namespace
 
 void add_bench_evolve(CLI::App& bench, BenchEvolveArguments& a) {
@@ -136,72 +241,17 @@ int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& li
   if (!breeder.ok()) return complain(breeder.error());
   const auto threads = parse_counts<int>("--threads", arguments.threads, 1024);
   if (!threads.ok()) return complain(threads.error());
+  const auto tried = GenomeFiles::create(*task, *breeder, arguments);
+  if (!tried.ok()) return complain(tried.error());
 
-  const fs::path folder = fs::temp_directory_path() / fmt::format("volvox_bench_evolve_{}", platform::process_number());
-  // What another user may have put there is not used.
-  if (std::error_code error; !fs::create_directory(folder, error))
-    return complain(Error(fmt::format("the folder {} cannot be made", folder.string()), "remove it, or set TMPDIR"));
-  std::vector<evolve::Genome> genomes;
-  std::vector<fs::path> files;
-  RandomStream random(arguments.seed, 0, "bench");
-  for (int i = 0; i < arguments.trials; ++i) {
-    genomes.push_back(breeder->random(random));
-    files.push_back(folder / fmt::format("{}.json", i));
-    evolve::Organism organism = evolve::decode(*task, genomes.back());
-    if (auto written = write_file(files.back(), to_json_text(evolve::to_json(organism))); !written.ok())
-      return complain(written.error());
-  }
-
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  std::vector<std::vector<std::string>> table = {
-      {"threads", "trials/s", "as processes", "ratio", "by processor time", "beside the engine", "prepare", "hash"}};
+  std::vector<Row> rows;
   for (const int count : *threads) {
-    std::vector<double> here, processes, cpu_here, cpu_processes, beside, prepare;
-    std::uint64_t hash = 0;
-    for (int r = 0; r < arguments.repeats; ++r) {
-      const Measured measured = in_population(*trials, *task, genomes, count);
-      hash = measured.hash;
-      here.push_back(real(measured.trials) / measured.seconds);
-      prepare.push_back(measured.prepare / measured.seconds);
-      cpu_here.push_back(real(measured.trials) / measured.cpu);
-      beside.push_back(measured.seconds * real(count) / measured.engine - 1);
-      const auto rate = rate_of_processes(files, narrow<std::size_t>(count), folder);
-      if (!rate.ok()) return complain(rate.error()), run_failed;
-      processes.push_back(rate->wall), cpu_processes.push_back(rate->cpu);
-    }
-    const double rate = median(here), rate_processes = median(processes);
-    rows.push_back({{"threads", count},
-                    {"trials_per_s", rate},
-                    {"trials_per_s_as_processes", rate_processes},
-                    {"ratio", rate / rate_processes},
-                    {"trials_per_cpu_s", median(cpu_here)},
-                    {"trials_per_cpu_s_as_processes", median(cpu_processes)},
-                    {"cpu_ratio", median(cpu_here) / median(cpu_processes)},
-                    {"overhead_beside_engine", median(beside)},
-                    {"prepare_share", median(prepare)},
-                    {"hash", hash_text(hash)}});
-    table.push_back({fmt::format("{}", count), number(rate), number(rate_processes), number(rate / rate_processes, 3),
-                     number(median(cpu_here) / median(cpu_processes), 3), fmt::format("{:.1f} %", 100 * median(beside)),
-                     fmt::format("{:.1f} %", 100 * median(prepare)), hash_text(hash)});
+    auto row = measure(count, arguments.repeats, *trials, *task, **tried);
+    if (!row.ok()) return complain(row.error()), run_failed;
+    rows.push_back(std::move(*row));
   }
-  std::error_code error;
-  fs::remove_all(folder, error);
-  const std::size_t modules = genomes.front().modules();
-  const auto [dock_error, substep] = dock_error_of(*trials, *task, genomes.front());
-  if (arguments.json)
-    fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"task", task->name},
-                                                           {"modules", modules},
-                                                           {"trial_s", task->duration},
-                                                           {"trials", arguments.trials},
-                                                           {"repeats", arguments.repeats},
-                                                           {"substep_s", substep},
-                                                           {"dock_error_max_mm", dock_error * 1e3},
-                                                           {"results", rows}},
-                                    2));
-  else
-    fmt::print("{} trials of {} s with {} modules ({}), substeps of {:.3g} ms, docks open by up to {:.3g} mm\n{}",
-               arguments.trials, task->duration, modules, printable(task->name), substep * 1e3, dock_error * 1e3,
-               report::text_table(table));
+  const auto [dock_error, substep] = dock_error_of(*trials, *task, (*tried)->genomes.front());
+  print(rows, arguments, *task, (*tried)->genomes.front().modules(), dock_error, substep);
   return done;
 }
 

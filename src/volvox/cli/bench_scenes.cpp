@@ -10,6 +10,7 @@
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/counts.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/table.h"
 
@@ -81,10 +82,11 @@ int run_bench_scenes(const BenchScenesArguments& arguments, const BenchScenes& s
   if (!measurements.ok()) return complain(measurements.error());
   const platform::StopOnSignal stop;
   ordered_json results = ordered_json::array();
+  Progress progress("", !is_terminal(2));
   for (const Measurement& next : *measurements) {
-    if (is_terminal(2)) fmt::print(stderr, "\r\x1b[K{} on {} thread(s) ...", next.scene, next.threads);
+    progress.begin(fmt::format("{} on {} thread{}", next.scene, next.threads, next.threads == 1 ? "" : "s"));
     auto measured = measure_in_child(next, scenes, stop.requested());
-    if (is_terminal(2)) fmt::print(stderr, "\r\x1b[K");
+    progress.clear();
     if (stop.requested()) break;
     if (!measured.ok()) return complain(measured.error());
     results.push_back(std::move(*measured));

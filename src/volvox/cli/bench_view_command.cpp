@@ -10,6 +10,7 @@
 #include "volvox/cli/bench_view.h"
 #include "volvox/cli/film.h"
 #include "volvox/cli/numbers.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/table.h"
 
@@ -152,10 +153,11 @@ int bench_view_command(const BenchViewArguments& arguments, sim::Library& librar
     for (const std::string& name : arguments.scenes) scenes.push_back({name, name});
   }
   std::vector<Measured> all;
+  Progress progress("", !is_terminal(2));
   for (const Scene& scene : scenes) {
-    if (is_terminal(2)) std::fputs(fmt::format("\r\x1b[K{} ...", scene.name).c_str(), stderr);
+    progress.begin(scene.name);
     auto measured = measure(scene, arguments, library, log);
-    if (is_terminal(2)) std::fputs("\r\x1b[K", stderr);
+    progress.clear();
     if (!measured.ok()) return complain(measured.error());
     all.push_back(std::move(*measured));
   }

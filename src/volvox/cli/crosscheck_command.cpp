@@ -12,6 +12,7 @@
 #include "volvox/base/json_text.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/chart.h"
 #include "volvox/report/table.h"
@@ -289,7 +290,7 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
       if (!kept.ok()) return complain(kept.error());
     }
     {
-      ProgressBar bar(fmt::format("{} on {}", (*run)->report().experiment, engine), arguments.json);
+      Progress bar(fmt::format("{} on {}", (*run)->report().experiment, engine), arguments.json);
       (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); });
     }
     reports.push_back((*run)->report());

@@ -18,6 +18,7 @@
 #include "volvox/cli/film.h"
 #include "volvox/cli/live_page.h"
 #include "volvox/cli/numbers.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/ranks.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/cli/version.h"
@@ -167,39 +168,12 @@ class EvolutionFolder {
   const evolve::Evolution& evolution_;
 };
 
-class EvolveProgress {
- public:
-  EvolveProgress(const evolve::Evolution& evolution, bool quiet)
-      : evolution_(evolution), quiet_(quiet), terminal_(is_terminal(2)), begin_(platform::monotonic_seconds()) {}
-  ~EvolveProgress() {
-    if (terminal_ && !quiet_) std::fputs("\r\x1b[K", stderr);
-  }
-  void show(const std::string& more = "") {
-    if (quiet_) return;
-    const double wall = platform::monotonic_seconds() - begin_;
-    const std::size_t now = evolution_.history().size();
-    const std::string words =
-        fmt::format("{}: generation {} of {}, best {}, median {}{}", printable(evolution_.task().name), now,
-                    evolution_.generations(), number(evolution_.best().fitness()),
-                    now == 0 ? "-" : number(evolution_.history().back().median), more);
-    if (terminal_) {
-      std::fputs(fmt::format("\r\x1b[K{} {}", words, bar_text(real(now) / evolution_.generations())).c_str(), stderr);
-      std::fflush(stderr);
-    } else if (wall >= next_line_) {
-      std::fputs((words + "\n").c_str(), stderr);
-      next_line_ = wall * 1.5 + 1;
-    }
-  }
-
- private:
-  const evolve::Evolution& evolution_;
-  bool quiet_, terminal_;
-  double begin_, next_line_ = 2;  // s
-};
-
-// ", by rank: 12 13 11": the pieces of work that each has done.
-std::string by_rank(const cluster::Crew& crew) {
-  return crew.done_by_rank().size() > 1 ? fmt::format(", by rank: {}", fmt::join(crew.done_by_rank(), " ")) : "";
+void show(Progress& progress, const evolve::Evolution& evolution, const std::string& more = "") {
+  const std::size_t now = evolution.history().size();
+  progress.show(real(now) / evolution.generations(),
+                fmt::format("generation {} of {}, best {}, median {}{}", now, evolution.generations(),
+                            number(evolution.best().fitness()),
+                            now == 0 ? "-" : number(evolution.history().back().median), more));
 }
 
 nlohmann::ordered_json to_json(const evolve::Evolution& evolution, const EvolveArguments& arguments,
@@ -258,6 +232,101 @@ Result<fs::path> folder_of(const EvolveArguments& arguments, const evolve::Task&
   return folder;
 }
 
+Result<void> check_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return {};
+  return Error(fmt::format("evolve does not run on the device '{}'", device),
+               device == "cuda" ? "use --device cpu: trials do not run on a GPU yet" : "use one of: auto, cpu");
+}
+
+evolve::EvolveOptions options_of(const EvolveArguments& arguments, cluster::Ranks* ranks, bool leads) {
+  evolve::EvolveOptions options;
+  options.seed = arguments.seed;
+  options.generations = arguments.generations, options.population = arguments.population;
+  options.version = version;
+  model::Sources program;
+  for (const fs::path& file : {platform::executable(), platform::library()}) model::note_source(program, file);
+  for (const auto& [file, fingerprint] : program) options.build += fingerprint;
+  options.trials.jobs = arguments.jobs;
+  const int hardware = std::max(1, narrow<int>(std::thread::hardware_concurrency()));
+  options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
+  options.trials.ranks = ranks;
+  if (leads && arguments.out) options.trials.journal = fs::path(*arguments.out) / "generation.jsonl";
+  return options;
+}
+
+Result<void> resume(evolve::Evolution& evolution, const EvolutionFolder& files, Log& log) {
+  if (auto loaded = evolution.load(files.state()); !loaded.ok()) return loaded.error();
+  if (evolution.other_build())
+    log.warning(Diagnostic{files.state().string(), 0, "this evolution was begun by another build of volvox",
+                           "begin again in another folder (--out DIR) if results must repeat"}
+                    .text());
+  return {};
+}
+
+// Generation after generation, each saved as soon as it is complete.
+class Breeding {
+ public:
+  Breeding(evolve::Evolution& evolution, const EvolutionFolder& files, const EvolveArguments& arguments)
+      : evolution_(evolution),
+        files_(files),
+        arguments_(arguments),
+        trials_before_(evolution.trials()),
+        begin_(platform::monotonic_seconds()) {}
+
+  evolve::PageFacts facts(bool running) const {
+    return {platform::monotonic_seconds() - begin_, evolution_.trials() - trials_before_, running};
+  }
+
+  // True: stopped on request. While it runs, `within_a_generation` shows what else there is to say.
+  Result<bool> run(std::function<void(const std::string& more)>& within_a_generation) {
+    const platform::StopOnSignal stop;
+    // From the beginning, so that --resume goes on from whatever happens in the first generation.
+    if (!arguments_.resume)
+      if (auto saved = files_.save({}, false); !saved.ok()) return saved.error();
+    Progress progress(evolution_.task().name, arguments_.quiet || arguments_.json);
+    within_a_generation = [&](const std::string& more) { show(progress, evolution_, more); };
+    const auto ended = generations(progress, stop.requested());
+    within_a_generation = nullptr;
+    return ended;
+  }
+
+ private:
+  Result<bool> generations(Progress& progress, const std::atomic<bool>& stop) {
+    double page_at = begin_;
+    while (!evolution_.done()) {
+      show(progress, evolution_);
+      const bool complete = evolution_.step(&stop);
+      if (const Error& error = evolution_.error(); !error.empty()) return error;
+      if (!complete) return true;
+      const bool page = platform::monotonic_seconds() - page_at > 3;
+      if (page) page_at = platform::monotonic_seconds();
+      if (auto saved = files_.save(facts(true), page); !saved.ok()) return saved.error();
+      std::error_code error;
+      fs::remove(evolution_.options().trials.journal, error);  // what it has is in the state now
+    }
+    return false;
+  }
+
+  evolve::Evolution& evolution_;
+  const EvolutionFolder& files_;
+  const EvolveArguments& arguments_;
+  std::int64_t trials_before_;
+  double begin_;  // s, on the monotonic clock
+};
+
+void print_outcome(const evolve::Evolution& evolution, const fs::path& folder, Log& log) {
+  const std::string best = printable((folder / "best.json").string());
+  fmt::print(
+      "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  hash   {}\n  run    volvox run "
+      "{} "
+      "--view\n",
+      printable(evolution.task().name), number(evolution.best().fitness()), evolution.history().size(),
+      evolution.trials(), evolution.solved() ? ": solved" : "", best, printable((folder / "index.html").string()),
+      hash_text(evolution.hash()), printable(shell_word((folder / "best.json").string())));
+  for (const auto& [why, count] : evolution.failures())
+    log.warning(fmt::format("{} of {} genomes: {}", count, evolution.tried(), why));
+}
+
 }  // namespace
 
 void add_evolve(CLI::App& app, EvolveArguments& a) {
@@ -303,32 +372,18 @@ void add_evolve(CLI::App& app, EvolveArguments& a) {
 }
 
 int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log& log) {
-  if (arguments.device != "auto" && arguments.device != "cpu")
-    return complain(Error(
-        fmt::format("evolve does not run on the device '{}'", arguments.device),
-        arguments.device == "cuda" ? "use --device cpu: trials do not run on a GPU yet" : "use one of: auto, cpu"));
+  if (auto known = check_device(arguments.device); !known.ok()) return complain(known.error());
   auto task = evolve::read_task(arguments.task);
   if (!task.ok()) return complain(task.error());
   if (auto adjusted = adjust(arguments, *task); !adjusted.ok()) return complain(adjusted.error());
-  evolve::EvolveOptions options;
-  options.seed = arguments.seed;
-  options.generations = arguments.generations, options.population = arguments.population;
-  options.version = version;
-  model::Sources program;
-  for (const fs::path& file : {platform::executable(), platform::library()}) model::note_source(program, file);
-  for (const auto& [file, fingerprint] : program) options.build += fingerprint;
-  options.trials.jobs = arguments.jobs;
-  const int hardware = std::max(1, narrow<int>(std::thread::hardware_concurrency()));
-  options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
   auto ranks = cluster::join(arguments.ranks, arguments.out.value_or(""));
   if (!ranks.ok()) return complain(ranks.error());
   RanksEnd tell_the_others(ranks->get());
-  options.trials.ranks = ranks->get();
   const bool leads = !*ranks || (*ranks)->rank() == 0;
-  if (leads && arguments.out) options.trials.journal = fs::path(*arguments.out) / "generation.jsonl";
-  EvolveProgress* shown = nullptr;
+  evolve::EvolveOptions options = options_of(arguments, ranks->get(), leads);
+  std::function<void(const std::string& more)> within_a_generation;  // while there is something to tell it
   options.trials.progress = [&](std::size_t genomes_done, std::size_t all, cluster::Crew& crew) {
-    if (shown != nullptr) shown->show(fmt::format(", {} of {} genomes{}", genomes_done, all, by_rank(crew)));
+    if (within_a_generation) within_a_generation(fmt::format(", {} of {} genomes{}", genomes_done, all, by_rank(crew)));
     for (const std::string& news : crew.news()) log.warning(news);
   };
   auto evolution = evolve::Evolution::create(*task, library, evolve::built_in_algorithms(), options);
@@ -344,76 +399,30 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   if (!kept.ok()) return complain(kept.error());
   const EvolutionFolder files(*folder, **evolution);
   if (arguments.resume)
-    if (auto loaded = (*evolution)->load(files.state()); !loaded.ok()) return complain(loaded.error());
-  if ((*evolution)->other_build())
-    log.warning(Diagnostic{files.state().string(), 0, "this evolution was begun by another build of volvox",
-                           "begin again in another folder (--out DIR) if results must repeat"}
-                    .text());
-
+    if (auto resumed = resume(**evolution, files, log); !resumed.ok()) return complain(resumed.error());
   std::unique_ptr<LivePage> live;  // before the first generation: it shows that there is something to wait for
   if (arguments.show) {
     auto started = LivePage::start(*folder / "index.html", arguments.viewer);
     if (!started.ok()) return complain(started.error());
     live = std::move(*started);
   }
-  const bool quiet = arguments.quiet || arguments.json;
-  const std::int64_t trials_before = (*evolution)->trials();
-  const double begin = platform::monotonic_seconds();
-  double page_at = begin;
-  evolve::PageFacts facts;
-  const auto now = [&](bool running) {
-    facts = {platform::monotonic_seconds() - begin, (*evolution)->trials() - trials_before, running};
-  };
-  bool stopped = false;
-  {
-    const platform::StopOnSignal stop;
-    // From the beginning, so that --resume goes on from whatever happens in the first generation.
-    if (!arguments.resume)
-      if (auto saved = files.save({}, false); !saved.ok()) return complain(saved.error()), run_failed;
-    EvolveProgress progress(**evolution, quiet);
-    shown = &progress;
-    while (!(*evolution)->done() && !stopped) {
-      progress.show();
-      stopped = !(*evolution)->step(&stop.requested());
-      if (const Error& error = (*evolution)->error(); !error.empty()) return complain(error), run_failed;
-      if (stopped) break;
-      now(true);
-      const bool page = platform::monotonic_seconds() - page_at > 3;
-      if (page) page_at = platform::monotonic_seconds();
-      if (auto saved = files.save(facts, page); !saved.ok()) return complain(saved.error()), run_failed;
-      std::error_code error;
-      fs::remove(options.trials.journal, error);  // what it has is in the state now
-    }
-    shown = nullptr;
-  }
+  Breeding breeding(**evolution, files, arguments);
+  const auto stopped = breeding.run(within_a_generation);
+  if (!stopped.ok()) return complain(stopped.error()), run_failed;
   const std::vector<std::int64_t> pieces = (*evolution)->done_by_rank();
   (*evolution)->dismiss();
-  if (stopped) tell_the_others.stopped();
+  if (*stopped) tell_the_others.stopped();
   else tell_the_others.over();  // they need not wait for pictures
-  now(false);
+  const evolve::PageFacts facts = breeding.facts(false);
   if (auto finished = files.finish(facts, narrow<std::size_t>(arguments.gallery), !arguments.no_film, library, log);
       !finished.ok())
     return complain(finished.error()), run_failed;
   if (arguments.json)
-    fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, stopped, pieces), 2));
-  else if (!arguments.quiet)
-    fmt::print(
-        "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  hash   {}\n  run    volvox "
-        "run "
-        "{} --view\n",
-        printable((*evolution)->task().name), number((*evolution)->best().fitness()), (*evolution)->history().size(),
-        (*evolution)->trials(), (*evolution)->solved() ? ": solved" : "", printable((*folder / "best.json").string()),
-        printable((*folder / "index.html").string()), hash_text((*evolution)->hash()),
-        printable((*folder / "best.json").string()));
-  if (!quiet)
-    for (const auto& [why, count] : (*evolution)->failures())
-      log.warning(fmt::format("{} of {} genomes: {}", count, (*evolution)->tried(), why));
-  if (stopped)
-    std::fputs(fmt::format("{} stopped on request; go on with the same command, --resume and --out '{}'\n",
-                           red("volvox:"), folder->string())
-                   .c_str(),
-               stderr);
-  return stopped || std::isnan((*evolution)->best().fitness()) ? run_failed : done;
+    fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, *stopped, pieces), 2));
+  else if (!arguments.quiet) print_outcome(**evolution, *folder, log);
+  if (*stopped)
+    print_error("stopped on request; go on with the same command, --resume and --out " + shell_word(folder->string()));
+  return *stopped || std::isnan((*evolution)->best().fitness()) ? run_failed : done;
 }
 
 }  // namespace volvox::cli

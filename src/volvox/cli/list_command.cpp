@@ -294,7 +294,8 @@ int info_robot(const std::string& name, const sim::Library& library) {
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   if (const auto printed = print_percepts_and_actions(*loaded, library); !printed.ok())
     return complain(printed.error());
-  fmt::print("  try: volvox run {}\n  see: volvox view {}\n", printable(robot.file), printable(robot.file));
+  const std::string file = printable(shell_word(robot.file));
+  fmt::print("  try: volvox run {}\n  see: volvox view {}\n", file, file);
   return done;
 }
 
@@ -454,7 +455,7 @@ int info_program(const std::string& file) {
   fmt::print("  {} axioms, {} rules, {} of them with linear facts; {} instructions, {} bytes\n", axioms, rules,
              using_up, (*program)->code.size(), (*program)->code.size() * sizeof(meld::Instruction));
   for (const Diagnostic& warning : (*program)->warnings) fmt::print("  note: {}\n", printable(warning.text()));
-  fmt::print("  try: volvox run {} --lattice cubic --cells 10x10x10\n", printable(file));
+  fmt::print("  try: volvox run {} --lattice cubic --cells 10x10x10\n", printable(shell_word(file)));
   return done;
 }
 

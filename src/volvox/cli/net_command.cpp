@@ -3,6 +3,7 @@
 #include "volvox/base/hash.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/net/pcapng.h"
 #include "volvox/net/scenarios/flood.h"
@@ -48,7 +49,7 @@ int net_flood_command(const NetArguments& arguments) {
         Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
   net::FrameLog log;
   const auto flood = [&] {
-    WorkProgress progress("nodes reached", arguments.json);
+    Progress progress("nodes reached", arguments.json);
     return net::run_flood(options, arguments.pcap.empty() ? nullptr : &log, progress.teller());
   }();
   if (!flood.ok()) return complain(flood.error());

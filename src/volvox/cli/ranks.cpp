@@ -25,6 +25,10 @@ int serve_rank(cluster::Ranks& ranks, const cluster::Work& work, int jobs, const
   return served(ranks, cluster::serve(ranks, work, jobs, identity, stop.requested()));
 }
 
+std::string by_rank(const cluster::Crew& crew) {
+  return crew.done_by_rank().size() > 1 ? fmt::format(", by rank: {}", fmt::join(crew.done_by_rank(), " ")) : "";
+}
+
 int served(const cluster::Ranks& ranks, const Result<bool>& how) {
   if (!how.ok()) {
     std::fputs(fmt::format("rank {}: {}\n", ranks.rank(), how.error().text()).c_str(), stderr);

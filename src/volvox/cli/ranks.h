@@ -27,6 +27,9 @@ class RanksEnd {
 
 // The whole command of a rank that is not the first: the exit status.
 int serve_rank(cluster::Ranks& ranks, const cluster::Work& work, int jobs, const std::string& identity);
+// ", by rank: 12 13 11": the pieces of work that each has done; nothing of one rank alone.
+std::string by_rank(const cluster::Crew& crew);
+
 // Reports how it ended.
 int served(const cluster::Ranks& ranks, const Result<bool>& how);
 

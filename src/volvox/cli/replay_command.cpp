@@ -7,6 +7,7 @@
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/record/replay.h"
 
@@ -23,7 +24,7 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
   Log silent;  // the log of the agents was shown when the run was recorded
   const platform::StopOnSignal stop;
   Result<record::Verification> verified = [&] {
-    ProgressBar bar("verifying", arguments.quiet || arguments.json);
+    Progress bar("verifying", arguments.quiet || arguments.json);
     return record::verify(
         recording, library, silent, arguments.threads, [&](const sim::Progress& progress) { bar.show(progress); },
         &stop.requested(), arguments.accept_changes);

@@ -283,10 +283,7 @@ int reproduce_command(const ReproduceArguments& arguments, sim::Library& library
       arguments.jobs > 0 ? arguments.jobs : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   const bool whole = run_all(pending, r->plan, parent, jobs, library, quiet);
   if (!whole) {
-    std::fputs(fmt::format("{} stopped on request; continue with the same command and --out '{}'\n", red("volvox:"),
-                           folder->string())
-                   .c_str(),
-               stderr);
+    print_error("stopped on request; continue with the same command and --out " + shell_word(folder->string()));
     return run_failed;
   }
   judge_all(*r);

@@ -257,11 +257,9 @@ bool all_done(const SweepPlan& plan, const fs::path& folder, Log& log) {
     log.error(fmt::format("{}: {}", run.folder, run.failure.empty() ? run.status : run.failure));
   }
   if (failed > 0)
-    std::fputs(fmt::format("{} {} of {} runs failed, so no figure is drawn; the same command with --out '{}' tries "
-                           "them again\n",
-                           red("volvox:"), failed, plan.runs.size(), folder.string())
-                   .c_str(),
-               stderr);
+    print_error(
+        fmt::format("{} of {} runs failed, so no figure is drawn; the same command with --out {} tries them again",
+                    failed, plan.runs.size(), shell_word(folder.string())));
   return failed == 0;
 }
 
@@ -316,7 +314,7 @@ int draw_figures(const ReproduceArguments& arguments, const fs::path& folder, co
   const std::size_t jobs =
       arguments.jobs > 0 ? arguments.jobs : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   if (!run_all(pending, *plan, parent, jobs, library, quiet)) {
-    std::fputs(fmt::format("{} stopped on request; the same command goes on\n", red("volvox:")).c_str(), stderr);
+    print_error("stopped on request; the same command goes on");
     return run_failed;
   }
   if (!all_done(*plan, folder, log)) return run_failed;

@@ -12,8 +12,8 @@
 #include "volvox/base/text.h"
 #include "volvox/cli/reproduce.h"
 #include "volvox/cli/version.h"
+#include "volvox/report/chart.h"
 #include "volvox/report/page.h"
-#include "volvox/report/svg.h"
 #include "volvox/report/table.h"
 
 namespace volvox::cli {
@@ -40,30 +40,14 @@ nav ul { list-style: none; padding: 0; } nav li { margin: .15rem 0; }
 // The seeds as dots, the interval of their median as a bar, the paper's number as a line with its tolerance behind it.
 std::string strip(const ReproducedClaim& row) {
   const report::Claim& claim = row.claim;
-  constexpr double width = 240, height = 34, edge = 8, middle = 13;
-  std::vector<double> all = row.judgement.values;
-  const double paper = claim.paper_value.value_or(0), tolerance = claim.tolerance * std::fabs(paper);
-  if (claim.paper_value) all.insert(all.end(), {paper - tolerance, paper + tolerance});
-  if (claim.at_least) all.push_back(*claim.at_least);
-  if (claim.at_most) all.push_back(*claim.at_most);
-  const auto [least, most] = std::minmax_element(all.begin(), all.end());
-  // Where all values are one, such as those of yes and no, it stands in the middle of a scale around it.
-  const double around = *most > *least ? 0 : std::max(1.0, 0.1 * std::fabs(*most));
-  const double from = *least - around, span = *most - *least + 2 * around;
-  const auto x = [&](double value) { return edge + (width - 2 * edge) * std::clamp((value - from) / span, 0.0, 1.0); };
-  report::Svg svg;
-  const auto band = [&](double low, double high) { svg.rect(x(low), 3, x(high) - x(low), 20, "#dff0e9"); };
-  if (claim.paper_value) band(paper - tolerance, paper + tolerance);
-  else band(std::max(from, claim.at_least.value_or(from)), std::min(from + span, claim.at_most.value_or(from + span)));
-  svg.line(edge, middle, width - edge, middle, {report::color::grid, 1});
-  if (claim.paper_value) svg.line(x(paper), 3, x(paper), 23, {report::color::ink, 1.5});
-  if (const auto& median = row.judgement.median) {
-    svg.line(x(median->low), middle, x(median->high), middle, {report::color::blue, 4});
-    for (const double value : row.judgement.values) svg.circle(x(value), middle, 2.4, report::color::vermilion);
+  report::StripChart chart{"seeds beside the paper", row.judgement.values};
+  if (const auto& median = row.judgement.median) chart.low = median->low, chart.high = median->high;
+  chart.expected = claim.paper_value, chart.agrees_from = claim.at_least, chart.agrees_to = claim.at_most;
+  if (claim.paper_value) {
+    const double tolerance = claim.tolerance * std::fabs(*claim.paper_value);
+    chart.agrees_from = *claim.paper_value - tolerance, chart.agrees_to = *claim.paper_value + tolerance;
   }
-  svg.text(edge, height - 1, report::number(from, 3), {9, "start", false, report::color::faint_ink});
-  svg.text(width - edge, height - 1, report::number(from + span, 3), {9, "end", false, report::color::faint_ink});
-  return svg.document(width, height, "seeds beside the paper", true);
+  return report::svg(chart, true);
 }
 
 std::string anchor(const report::Claim& claim) {

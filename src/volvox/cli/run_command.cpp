@@ -13,6 +13,7 @@
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/file_names.h"
 #include "volvox/net/pcapng.h"
@@ -348,7 +349,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     return view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log, finish_besides);
 
   {
-    ProgressBar bar((*run)->report().experiment, arguments.quiet);
+    Progress bar((*run)->report().experiment, arguments.quiet);
     const platform::StopOnSignal stop;
     (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
   }

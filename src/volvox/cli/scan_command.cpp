@@ -7,6 +7,7 @@
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/scan_work.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
@@ -63,7 +64,7 @@ Result<scan::Built> build_mesh(const ScanArguments& a) {
   if (!options.ok()) return options.error();
   const auto cloud = cloud_from(a, a.input);
   if (!cloud.ok()) return cloud.error();
-  WorkProgress progress("building", a.quiet);
+  Progress progress("building", a.quiet);
   auto built = scan::build(*cloud, *options, progress.teller());
   if (!built.ok())
     return Diagnostic{a.input, 0, built.error().diagnostics()[0].what, built.error().diagnostics()[0].fix};
@@ -163,7 +164,7 @@ int refine(const ScanArguments& a) {
     scans.push_back(std::move(*cloud));
   }
   Result<scan::Refined> refined = [&] {
-    WorkProgress progress("refining", a.quiet);
+    Progress progress("refining", a.quiet);
     return scan::refine(*arena, scans, {*options, a.placed}, progress.teller());
   }();
   if (!refined.ok()) return complain(refined.error());
@@ -197,7 +198,7 @@ int evaluate(const ScanArguments& a) {
                           "give a smaller --density"));
   scan::Evaluation e;
   {
-    WorkProgress progress("measuring", a.quiet);
+    Progress progress("measuring", a.quiet);
     e = scan::evaluate(*mesh, *truth, a.density, progress.teller());
   }
   if (a.json) {
@@ -238,7 +239,7 @@ int register_(const ScanArguments& a) {
   if (!fixed.ok()) return complain(fixed.error());
   if (!moving.ok()) return complain(moving.error());
   Result<scan::Registration> found = [&] {
-    WorkProgress progress("registering", a.quiet);
+    Progress progress("registering", a.quiet);
     return scan::register_clouds(*fixed, *moving, progress.teller());
   }();
   if (!found.ok()) return complain(found.error());

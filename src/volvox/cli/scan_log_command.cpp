@@ -10,6 +10,7 @@
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/scan_work.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/table.h"
@@ -87,7 +88,7 @@ Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string
     for (const std::string& line : log->notes) note(arguments, line);
     if (!arguments.raw && !log->forward.empty() && !is_located(*log)) {
       note_standing_odometry(arguments, file, *log);
-      WorkProgress progress("locating", arguments.quiet);
+      Progress progress("locating", arguments.quiet);
       auto located = scan::locate(*log, progress.teller());
       if (!located.ok()) return located.error();
       warn_of_doubts(file, *located);
@@ -129,7 +130,7 @@ int scan_simulate(const ScanArguments& a) {
     json["points"] = cloud.points.size();
   }
   if (!a.output.empty()) {
-    WorkProgress progress("driving", a.quiet);
+    Progress progress("driving", a.quiet);
     const scan::Drive drive = scan::drive(
         *arena, {.seed = scan_seed, .noise = noise, .shake = a.shake, .odometry_drift = a.drift}, progress.teller());
     if (const auto written = write_file(a.output, scan::carmen_of(drive.log)); !written.ok())
@@ -253,7 +254,7 @@ int scan_locate(const ScanArguments& a) {
   for (const std::string& line : log->notes) note(a, line);
   note_standing_odometry(a, a.input, *log);
   const Result<scan::Located> located = [&] {
-    WorkProgress progress("locating", a.quiet);
+    Progress progress("locating", a.quiet);
     return scan::locate(*log, progress.teller());
   }();
   if (!located.ok())

@@ -16,6 +16,7 @@
 #include "volvox/base/platform/file_sync.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
+#include "volvox/cli/progress.h"
 #include "volvox/cli/ranks.h"
 #include "volvox/cli/sweep.h"
 #include "volvox/cli/terminal.h"
@@ -73,45 +74,16 @@ void remove_leftovers(const SweepPlan& plan, const fs::path& parent,
   for (const fs::path& one : found) fs::remove_all(one, error);  // whoever still writes there fails, and nobody asks
 }
 
-class SweepProgress {
- public:
-  SweepProgress(const std::string& label, std::size_t total, std::size_t done_before, bool quiet)
-      : label_(printable(label)),
-        total_(total),
-        done_before_(done_before),
-        quiet_(quiet),
-        terminal_(is_terminal(2)),
-        begin_(platform::monotonic_seconds()) {}
-  ~SweepProgress() {
-    if (terminal_ && !quiet_) std::fputs("\r\x1b[K", stderr);
-  }
-  void show(std::size_t finished, std::size_t failed, std::size_t running, const std::vector<std::int64_t>& by_rank) {
-    if (quiet_) return;
-    const double wall = platform::monotonic_seconds() - begin_;
-    const std::size_t here = finished - done_before_;
-    const double part = real(finished) / real(std::max<std::size_t>(1, total_));
-    const std::string left = here > 0 ? rough_duration(wall * real(total_ - finished) / real(here)) + " left" : "...";
-    const std::string words =
-        fmt::format("{} of {} runs{}, {}{}", finished, total_, failed > 0 ? fmt::format(" ({} failed)", failed) : "",
-                    left, by_rank.size() > 1 ? fmt::format(", by rank: {}", fmt::join(by_rank, " ")) : "");
-    if (terminal_) {
-      std::fputs(
-          fmt::format("\r\x1b[K{} {} {:3.0f} %  {}, {} at once", label_, bar_text(part), 100 * part, words, running)
-              .c_str(),
-          stderr);
-      std::fflush(stderr);
-    } else if (wall >= next_line_) {
-      std::fputs(fmt::format("{}: {}\n", label_, words).c_str(), stderr);
-      next_line_ = wall * 2;
-    }
-  }
-
- private:
-  std::string label_;
-  std::size_t total_, done_before_;
-  bool quiet_, terminal_;
-  double begin_, next_line_ = 2;  // s
-};
+void show(Progress& progress, std::size_t total, std::size_t done_before, std::size_t finished, std::size_t failed,
+          const cluster::Crew& crew) {
+  const std::size_t here = finished - done_before;
+  const std::string left =
+      here > 0 ? rough_duration(progress.elapsed() * real(total - finished) / real(here)) + " left" : "...";
+  const std::string failures = failed > 0 ? fmt::format(" ({} failed)", failed) : "";
+  progress.show(real(finished) / real(std::max<std::size_t>(1, total)),
+                fmt::format("{} of {} runs{}, {}{}", finished, total, failures, left, by_rank(crew)),
+                fmt::format(", {} at once", crew.running()));
+}
 
 // A file may be changed while the sweep runs. What was made of it is none of these results, and tried again next time.
 void refuse_other_files(SweepRun& run, SweepPlan& plan, const fs::path& parent) {
@@ -142,7 +114,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
              const sim::Library& library, bool quiet, cluster::Ranks* ranks) {
   const platform::StopOnSignal stop;
   const std::size_t done_before = plan.runs.size() - pending.size();
-  SweepProgress progress(plan.experiment, plan.runs.size(), done_before, quiet);
+  Progress progress(plan.experiment, quiet);
   cluster::Crew crew(work_of(plan, library), narrow<int>(jobs), ranks, hash_text(hash_of(plan.identity)));
   std::deque<SweepRun*> waiting(pending.begin(), pending.end());
   std::size_t finished = done_before, failed = 0;
@@ -168,7 +140,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
       if (auto started = crew.start(piece, order_for(plan, run, parent, next_mark())); !started.ok())
         has_ended(run, started.error().diagnostics().front().what);
     }
-    progress.show(finished, failed, crew.running(), crew.done_by_rank());
+    show(progress, plan.runs.size(), done_before, finished, failed, crew);
     if (stop.requested()) return false;  // this ends the running children
     for (cluster::Finished& one : crew.wait(1)) {
       SweepRun& run = plan.runs[one.piece];
@@ -206,6 +178,49 @@ nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, st
           {"plots", plots}};
 }
 
+// The runs that have no results yet. What is there must come of the same files.
+Result<std::vector<SweepRun*>> still_to_do(SweepPlan& plan, const fs::path& parent) {
+  std::vector<SweepRun*> pending;
+  for (SweepRun& run : plan.runs) {
+    if (!read_outcome(parent / run.folder, run) || run.status != "done") {
+      pending.push_back(&run), run.status = "waiting";
+      continue;
+    }
+    if (const auto changed = changes_of(run, plan, Made::before); !changed.empty())
+      return other_files(parent, run.folder, changed);
+  }
+  return pending;
+}
+
+void tell_found(const SweepPlan& plan, const fs::path& folder, std::size_t found, bool quiet, Log& log) {
+  if (!quiet) log.info(fmt::format("{} of {} runs are already done", found, plan.runs.size()));
+  if (!begun_by_this_program(folder, plan))
+    log.warning(
+        fmt::format("{}: {} of these runs were made by another build of Volvox, whose results may differ (see "
+                    "CHANGELOG.md); remove the folder to run all anew",
+                    folder.string(), found));
+}
+
+void print_table(const SweepPlan& plan, const fs::path& folder) {
+  fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(plan),
+             (folder / "sweep.csv").string(), (folder / "by_*.svg").string());
+  if (seeds_change_nothing(plan))
+    fmt::print("  seeds  change nothing here: all metrics are the same for every seed, so one seed tells as much\n");
+}
+
+std::size_t tell_failures(const SweepPlan& plan, const fs::path& folder, Log& log) {
+  std::size_t failed = 0;
+  for (const SweepRun& run : plan.runs) {
+    if (run.status == "done" || run.status == "waiting") continue;
+    ++failed;
+    log.error(fmt::format("{}: {}", run.folder, run.failure));
+  }
+  if (failed > 0)
+    print_error(fmt::format("{} of {} runs failed; the same command with --out {} tries them again", failed,
+                            plan.runs.size(), shell_word(folder.string())));
+  return failed;
+}
+
 }  // namespace
 
 int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log) {
@@ -227,25 +242,12 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   if (!kept.ok()) return complain(kept.error());
   if (auto claimed = claim_folder(*folder, *plan); !claimed.ok()) return complain(claimed.error());
 
-  const fs::path parent = *folder / "runs";
-  std::vector<SweepRun*> pending;
-  for (SweepRun& run : plan->runs) {
-    if (!read_outcome(parent / run.folder, run) || run.status != "done") {
-      pending.push_back(&run), run.status = "waiting";
-      continue;
-    }
-    if (const auto changed = changes_of(run, *plan, Made::before); !changed.empty())
-      return complain(other_files(parent, run.folder, changed));
-  }
-  const std::size_t found = plan->runs.size() - pending.size();
+  const auto pending = still_to_do(*plan, *folder / "runs");
+  if (!pending.ok()) return complain(pending.error());
+  const std::size_t found = plan->runs.size() - pending->size();
   const bool quiet = arguments.run.quiet || arguments.run.json;
-  if (found > 0 && !quiet) log.info(fmt::format("{} of {} runs are already done", found, plan->runs.size()));
-  if (found > 0 && !begun_by_this_program(*folder, *plan))
-    log.warning(
-        fmt::format("{}: {} of these runs were made by another build of Volvox, whose results may differ (see "
-                    "CHANGELOG.md); remove the folder to run all anew",
-                    folder->string(), found));
-  const bool whole = run_all(pending, *plan, parent, jobs, library, quiet, ranks->get());
+  if (found > 0) tell_found(*plan, *folder, found, quiet, log);
+  const bool whole = run_all(*pending, *plan, *folder / "runs", jobs, library, quiet, ranks->get());
   if (!whole) tell_the_others.stopped();
   else tell_the_others.over();  // they need not wait for plots
 
@@ -253,29 +255,10 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   auto plots = write_plots(*folder, *plan);
   if (!table.ok() || !plots.ok()) return complain(!plots.ok() ? plots.error() : table.error()), run_failed;
   if (arguments.run.json) fmt::print("{}\n", to_json_text(to_json(*plan, *folder, found, *plots), 2));
-  else if (!arguments.run.quiet)
-    fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(*plan),
-               (*folder / "sweep.csv").string(), (*folder / "by_*.svg").string());
-
-  if (!quiet && seeds_change_nothing(*plan))
-    fmt::print("  seeds  change nothing here: all metrics are the same for every seed, so one seed tells as much\n");
-
-  std::size_t failed = 0;
-  for (const SweepRun& run : plan->runs) {
-    if (run.status == "done" || run.status == "waiting") continue;
-    ++failed;
-    log.error(fmt::format("{}: {}", run.folder, run.failure));
-  }
-  if (failed > 0)
-    std::fputs(fmt::format("{} {} of {} runs failed; the same command with --out '{}' tries them again\n",
-                           red("volvox:"), failed, plan->runs.size(), folder->string())
-                   .c_str(),
-               stderr);
+  else if (!arguments.run.quiet) print_table(*plan, *folder);
+  const std::size_t failed = tell_failures(*plan, *folder, log);
   if (!whole)
-    std::fputs(fmt::format("{} stopped on request; continue with the same command and --out '{}'\n", red("volvox:"),
-                           folder->string())
-                   .c_str(),
-               stderr);
+    print_error("stopped on request; continue with the same command and --out " + shell_word(folder->string()));
   return whole && failed == 0 ? done : run_failed;
 }
 

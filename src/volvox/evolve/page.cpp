@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "volvox/base/hash.h"
@@ -81,53 +82,31 @@ std::string lineage_chart(const Evolution& evolution) {
                                                     220});
 }
 
-// From dark blue (low) over green to yellow (high), for those who see colours and those who see gray alike.
-std::string heat(double part) {
-  const double stops[4][3] = {{48, 18, 110}, {33, 113, 142}, {64, 190, 112}, {253, 231, 37}};
-  const double at = clamp(part, 0, 1) * 3;
-  const int low = std::min(2, static_cast<int>(at));
-  const auto mixed = [&](int c) {
-    return static_cast<int>(stops[low][c] + (at - low) * (stops[low + 1][c] - stops[low][c]));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
-}
-
 std::string map_of_elites(const Evolution& evolution) {
   const std::vector<Axis>& map = evolution.task().map;
   const auto archive = evolution.archive();
   // Other algorithms keep members with the same features, and unfit ones, which have no colour.
   if (evolution.task().algorithm.name != "map_elites" || map.size() != 2 || archive.empty()) return {};
-  double low = 1e300, high = -1e300;
-  for (const Individual* one : archive)
-    if (std::isfinite(one->fitness())) low = std::min(low, one->fitness()), high = std::max(high, one->fitness());
-  constexpr double left = 70, top = 40, room = 420;
-  const double width = room / map[0].cells, height = std::min(40.0, 300.0 / map[1].cells);
-  const double bottom = top + height * map[1].cells;
-  report::Svg svg;
-  svg.rect(left, top, room, bottom - top, report::color::empty_cell);
+  const auto side = [](const Axis& axis) {
+    return report::MapChart::Side{axis.feature, axis.from, axis.to, axis.cells};
+  };
+  report::MapChart chart{"Map of the elites", {}, side(map[0]), side(map[1]), {}};
+  double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
   for (const Individual* one : archive) {
     const auto cell = [&](std::size_t i) {
       const double at = (one->outcome.features[i] - map[i].from) / (map[i].to - map[i].from) * map[i].cells;
-      return std::floor(clamp(at, 0, map[i].cells - 1));
+      return truncated(clamp(at, 0, map[i].cells - 1));
     };
     const auto measured = [](double value) { return std::isfinite(value); };
     if (one->outcome.features.size() != 2 || !std::ranges::all_of(one->outcome.features, measured) ||
         !measured(one->fitness()))
       continue;
-    svg.rect(left + width * cell(0), bottom - height * (cell(1) + 1), width, height,
-             heat(high > low ? (one->fitness() - low) / (high - low) : 1), "#ffffff");
+    low = std::min(low, one->fitness()), high = std::max(high, one->fitness());
+    chart.cells.push_back({cell(0), cell(1), one->fitness()});
   }
-  svg.text(left, 24,
-           fmt::format("Elites: {} of {} cells; fitness from {} (dark) to {} (bright)", archive.size(),
-                       map[0].cells * map[1].cells, number(low), number(high)),
-           {12, "start", true});
-  svg.text(left, bottom + 16, number(map[0].from)), svg.text(left + room, bottom + 16, number(map[0].to), {11, "end"});
-  svg.text(left + room / 2, bottom + 30, map[0].feature, {11, "middle"});
-  svg.text(left - 6, bottom, number(map[1].from), {11, "end"}),
-      svg.text(left - 6, top + 10, number(map[1].to), {11, "end"});
-  svg.text(18, (top + bottom) / 2, map[1].feature, {11, "middle"}, -90);
-  return "<h2>Map</h2>\n<figure>" + svg.document(left + room + 20, bottom + 44, "Map of the elites", true) +
-         "</figure>\n";
+  chart.caption = fmt::format("Elites: {} of {} cells; fitness from {} (dark) to {} (bright)", archive.size(),
+                              map[0].cells * map[1].cells, number(low), number(high));
+  return "<h2>Map</h2>\n<figure>" + report::svg(chart, true) + "</figure>\n";
 }
 
 std::string gallery_of(const std::vector<Shown>& gallery) {

@@ -1,5 +1,4 @@
 #include "volvox/report/chart.h"
-#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,10 @@
 #include <array>
 #include <cmath>
 #include <utility>
+
+#include "volvox/base/index.h"
+#include "volvox/report/table.h"
+#include "volvox/sim/cloud.h"
 
 namespace volvox::report {
 namespace {
@@ -256,6 +259,11 @@ double head_of(const std::vector<Panel>& panels) {
 
 constexpr double title_size = 15, note_size = 11;
 
+std::string ramp(double part) {
+  const auto [red, green, blue] = sim::ramp_color(part);
+  return fmt::format("#{:02x}{:02x}{:02x}", red, green, blue);
+}
+
 }  // namespace
 
 std::vector<double> nice_ticks(double low, double high, int count) {
@@ -383,6 +391,50 @@ std::string svg(const BoardChart& chart) {
   out.text(gap, end, chart.note, {note_size, "start", false, color::faint_ink});
   return out.document(std::max(gap + width * real(across), gap + 1.1 * text_width(chart.title, title_size)), end + 14,
                       chart.title, false);
+}
+
+std::string svg(const MapChart& chart, bool inside_html) {
+  constexpr double left = 70, top = 40, room = 420;
+  const double width = room / chart.x.cells, height = std::min(40.0, 300.0 / chart.y.cells);
+  const double bottom = top + height * chart.y.cells;
+  double least = std::numeric_limits<double>::max(), most = std::numeric_limits<double>::lowest();
+  for (const MapChart::Cell& cell : chart.cells) least = std::min(least, cell.value), most = std::max(most, cell.value);
+  Svg out;
+  out.rect(left, top, room, bottom - top, color::empty_cell);
+  for (const MapChart::Cell& cell : chart.cells)
+    out.rect(left + width * cell.x, bottom - height * (cell.y + 1), width, height,
+             ramp(most > least ? (cell.value - least) / (most - least) : 1), "#ffffff");
+  out.text(left, 24, chart.caption, {12, "start", true});
+  out.text(left, bottom + 16, number(chart.x.from));
+  out.text(left + room, bottom + 16, number(chart.x.to), {11, "end"});
+  out.text(left + room / 2, bottom + 30, chart.x.label, {11, "middle"});
+  out.text(left - 6, bottom, number(chart.y.from), {11, "end"});
+  out.text(left - 6, top + 10, number(chart.y.to), {11, "end"});
+  out.text(18, (top + bottom) / 2, chart.y.label, {11, "middle"}, -90);
+  return out.document(left + room + 20, bottom + 44, chart.title, inside_html);
+}
+
+std::string svg(const StripChart& chart, bool inside_html) {
+  constexpr double width = 240, height = 34, edge = 8, middle = 13;
+  std::vector<double> all = chart.values;
+  for (const auto& more : {chart.expected, chart.agrees_from, chart.agrees_to})
+    if (more) all.push_back(*more);
+  if (all.empty()) all = {0};
+  const auto [least, most] = std::minmax_element(all.begin(), all.end());
+  // Where all values are one, such as those of yes and no, it stands in the middle of a scale around it.
+  const double around = *most > *least ? 0 : std::max(1.0, 0.1 * std::fabs(*most));
+  const double from = *least - around, span = *most - *least + 2 * around;
+  const auto x = [&](double value) { return edge + (width - 2 * edge) * std::clamp((value - from) / span, 0.0, 1.0); };
+  Svg out;
+  const double begin = x(std::max(from, chart.agrees_from.value_or(from)));
+  out.rect(begin, 3, x(std::min(from + span, chart.agrees_to.value_or(from + span))) - begin, 20, "#dff0e9");
+  out.line(edge, middle, width - edge, middle, {color::grid, 1});
+  if (chart.expected) out.line(x(*chart.expected), 3, x(*chart.expected), 23, {color::ink, 1.5});
+  if (chart.low && chart.high) out.line(x(*chart.low), middle, x(*chart.high), middle, {color::blue, 4});
+  for (const double value : chart.values) out.circle(x(value), middle, 2.4, color::vermilion);
+  out.text(edge, height - 1, number(from, 3), {9, "start", false, color::faint_ink});
+  out.text(width - edge, height - 1, number(from + span, 3), {9, "end", false, color::faint_ink});
+  return out.document(width, height, chart.title, inside_html);
 }
 
 Chart time_boxes(const std::string& title, const std::string& x_label, std::vector<sim::Box> boxes, Mark mark) {

@@ -1,5 +1,5 @@
-// Charts as SVG that can be printed as they are: curves with error bars or bands, scatter, box plots, bars and boards
-// of cells. The same chart gives the same bytes. Nothing here has state; any thread may draw.
+// Charts as SVG that can be printed as they are: curves with error bars or bands, scatter, box plots, bars, boards of
+// cells, maps and strips. The same chart gives the same bytes. Nothing here has state; any thread may draw.
 #pragma once
 
 #include <limits>
@@ -90,9 +90,39 @@ struct BoardChart {
   std::vector<Board> boards;
 };
 
+// Cells over two quantities, coloured by their values from the least (dark) to the largest (bright). Cells without a
+// value are grey.
+struct MapChart {
+  struct Side {
+    std::string label;
+    double from = 0, to = 1;
+    int cells = 1;
+  };
+  struct Cell {
+    int x = 0, y = 0;  // from 0; y upwards
+    double value = 0;  // finite
+  };
+  std::string title;  // as other programs read it aloud
+  std::string caption;
+  Side x, y;
+  std::vector<Cell> cells;
+};
+
+// Values on one line, for a row of a table: dots, the interval of their median, a number to compare them with, and the
+// band in which they agree with it.
+struct StripChart {
+  std::string title;
+  std::vector<double> values;
+  std::optional<double> low = {}, high = {};               // the interval
+  std::optional<double> expected = {};                     // the number
+  std::optional<double> agrees_from = {}, agrees_to = {};  // the band; open where a side is not given
+};
+
 std::string svg(const Chart& chart, bool inside_html = false);
 std::string svg(const BarChart& chart);
 std::string svg(const BoardChart& chart);
+std::string svg(const MapChart& chart, bool inside_html = false);
+std::string svg(const StripChart& chart, bool inside_html = false);
 
 // A distribution of times: boxes and the mark are given in s and drawn in ms, on a logarithmic axis, because outliers
 // are a hundred times the median.
