@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/random.h"
 #include "volvox/net/power.h"
@@ -330,27 +332,44 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log,
 }
 
 std::string FloodReport::json() const {
-  const auto or_null = [](auto value) {
-    return value == 0 ? "null" : fmt::format("{}", value);
-  };  // does not apply in this mode
-  std::string text = fmt::format(
-      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"source\":"
-      "{},"
-      "\"payload\":{},\"bit_rate\":{},\"slot_s\":{},\"window\":{},\"range_m\":{},"
-      "\"cull_radius_m\":{},"
-      "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
-      "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
-      "\"peak_mb\":{:.1f},",
-      mode, layout, dimension, nodes, seed, source, payload, bit_rate, or_null(slot_s), or_null(window),
-      or_null(range_m), or_null(cull_radius_m), reached, transmissions, deliveries, collisions, weak, transmit_aborts,
-      drops, sim_time_s, cpu_s, setup_cpu_s, link_updates, events, peak_mb);
-  text += fmt::format(
-      "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"
-      "\"state_hash\":\"{}\",\"warnings\":[",
-      latency_p50_s, latency_p90_s, latency_p95_s, latency_p99_s, latency_max_s, hash_text(state_hash));
-  // The warnings contain no quotes or backslashes.
-  for (std::size_t i = 0; i < warnings.size(); ++i) text += fmt::format("{}\"{}\"", i == 0 ? "" : ",", warnings[i]);
-  return text + "]}";
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](auto value) { return value == 0 ? Json() : Json(value); };  // does not apply in this mode
+  const auto rounded = [](double value, double unit) { return std::round(value * unit) / unit; };
+  const auto ns = [&](double seconds) { return rounded(seconds, 1e9); };
+  return to_json_text(Json{{"scenario", "flood"},
+                           {"mode", mode},
+                           {"layout", layout},
+                           {"dimension", dimension},
+                           {"nodes", nodes},
+                           {"seed", seed},
+                           {"source", source},
+                           {"payload", payload},
+                           {"bit_rate", bit_rate},
+                           {"slot_s", or_null(slot_s)},
+                           {"window", or_null(window)},
+                           {"range_m", or_null(range_m)},
+                           {"cull_radius_m", or_null(cull_radius_m)},
+                           {"reached", reached},
+                           {"transmissions", transmissions},
+                           {"deliveries", deliveries},
+                           {"collisions", collisions},
+                           {"weak", weak},
+                           {"transmit_aborts", transmit_aborts},
+                           {"drops", drops},
+                           {"sim_time_s", ns(sim_time_s)},
+                           {"cpu_s", rounded(cpu_s, 1e6)},
+                           {"setup_cpu_s", rounded(setup_cpu_s, 1e6)},
+                           {"link_updates", link_updates},
+                           {"events", events},
+                           {"peak_mb", rounded(peak_mb, 10)},
+                           {"latency_s",
+                            {{"p50", ns(latency_p50_s)},
+                             {"p90", ns(latency_p90_s)},
+                             {"p95", ns(latency_p95_s)},
+                             {"p99", ns(latency_p99_s)},
+                             {"max", ns(latency_max_s)}}},
+                           {"state_hash", hash_text(state_hash)},
+                           {"warnings", warnings}});
 }
 
 }  // namespace volvox::net
