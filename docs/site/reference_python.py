@@ -8,12 +8,14 @@ import pathlib
 
 PARTS = [
     ("world.py", "Worlds"),
+    ("events.py", "Events"),
     ("behavior.py", "Behaviours"),
     ("_core.pyi", "What a behaviour gets"),
     ("population.py", "Many worlds"),
     ("recording.py", "Recordings"),
     ("report.py", "Results"),
-    ("spec.py", "Worlds and robots in code"),
+    ("world_spec.py", "Worlds in code"),
+    ("robot_spec.py", "Robots in code"),
     ("mjcf.py", "MJCF"),
     ("notebook.py", "Notebooks"),
     ("errors.py", "Errors"),

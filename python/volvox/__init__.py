@@ -26,13 +26,16 @@ from .errors import (
     VolvoxError,
     VolvoxWarning,
 )
+from .events import DockEvent, MessageEvent, Network
 from .mjcf import read_mjcf
 from .notebook import Film
 from .population import Population
 from .recording import Recording, Track, Verification
 from .report import Report
-from .spec import RobotSpec, WorldSpec
-from .world import DockEvent, MessageEvent, Network, World, load
+from .robot_spec import RobotSpec
+from .world import World, load
+from .world_spec import WorldSpec
+
 
 def experiments() -> list[str]:
     """The names of all experiments, such as "remod3d/snake"."""

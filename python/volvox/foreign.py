@@ -9,7 +9,7 @@ import warnings
 from typing import Union
 
 from .errors import InputError, VolvoxWarning
-from .spec import WorldSpec
+from .world_spec import WorldSpec
 
 __all__ = ["converted", "urdf_of_xacro"]
 

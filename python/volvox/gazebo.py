@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
+from ._sdf import _URI, _anchor, _parse, _put
 from .errors import InputError
 from .mjcf import _matrix, _Pose
-from .spec import _URI, RobotSpec, _anchor, _parse, _put
+from .robot_spec import RobotSpec
 
 if TYPE_CHECKING:
     from .world import World

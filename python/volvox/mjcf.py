@@ -12,8 +12,10 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
+from ._sdf import _mind, _ours, _png, _put
 from .errors import InputError
-from .spec import RobotSpec, WorldSpec, _mind, _ours, _png, _put
+from .robot_spec import RobotSpec
+from .world_spec import WorldSpec
 
 __all__ = ["read_mjcf"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .world import DockEvent
+from .events import DockEvent
 
 __all__ = ["Recording", "Track", "Verification"]
 

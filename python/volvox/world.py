@@ -11,62 +11,30 @@ import warnings
 import weakref
 from fractions import Fraction
 from types import TracebackType
-from typing import Any, Callable, Literal, Mapping, NamedTuple, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, Literal, Mapping, NoReturn, Optional, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _codec, _core, foreign, gazebo, notebook
-from ._arguments import Chosen, Floats, choose, numbers, suggestion, text_of_settings, tick_length
+from ._arguments import (
+    Chosen,
+    Floats,
+    choose,
+    numbers,
+    suggestion,
+    text_of_settings,
+    tick_length,
+)
 from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
+from .events import DockEvent, MessageEvent, Network
 from .report import Report
-from .spec import RobotSpec, WorldSpec
+from .robot_spec import RobotSpec
+from .world_spec import WorldSpec
 
-__all__ = ["DockEvent", "MessageEvent", "Network", "World", "load"]
+__all__ = ["World", "load"]
 
 Control = Literal["position", "velocity", "torque", "off"]
-
-
-class DockEvent(NamedTuple):
-    """Two docks that connected or came apart."""
-
-    time: float
-    """s, the end of the tick"""
-    kind: str
-    """captured, engaged, released or broken"""
-    dock: str
-    """such as s3.front"""
-    partner: str
-    """the other one"""
-    load: tuple[float, float, float, float]
-    """of `dock` when it broke: axial and shear in N, bending and torsion in N m; else zeros"""
-
-
-class MessageEvent(NamedTuple):
-    """A message that arrived."""
-
-    sent: float
-    """s"""
-    arrived: float
-    """s"""
-    sender: str
-    """the module that sent it"""
-    module: str
-    """the module that got it"""
-    outlet: str
-    """the dock, radio or bus where it came in"""
-    type: str
-    """the name of its type in C++"""
-    content: str
-    """as JSON; empty where it is long or not known"""
-
-
-class Network(NamedTuple):
-    """Counts of messages since the start."""
-
-    sent: int
-    delivered: int
-    lost: int
 
 
 class World:

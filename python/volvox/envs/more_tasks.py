@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..spec import WorldSpec
 from ..world import World, load
+from ..world_spec import WorldSpec
 from .tasks import Floats, Task, _Gait
 
 __all__ = ["Formation", "Pit", "Track"]
