@@ -74,16 +74,16 @@ class Planning : public Behavior {
  public:
   void start(Agent&) override {
     std::vector<int> from(cells * cells, -1), open{index(goal)};
-    from[static_cast<std::size_t>(index(goal))] = index(goal);
+    from[index(goal)] = index(goal);
     for (std::size_t i = 0; i < open.size(); ++i)
       for (const Cell step : steps) {
         const Cell next{cell(open[i]).x + step.x, cell(open[i]).y + step.y};
         const bool wall = next.x == 2 && next.y <= 3;
-        if (!inside(next) || wall || from[static_cast<std::size_t>(index(next))] >= 0) continue;
-        from[static_cast<std::size_t>(index(next))] = open[i];
+        if (!inside(next) || wall || from[index(next)] >= 0) continue;
+        from[index(next)] = open[i];
         open.push_back(index(next));
       }
-    for (int at = index(home); at != index(goal);) plan_.push_back(at = from[static_cast<std::size_t>(at)]);
+    for (int at = index(home); at != index(goal);) plan_.push_back(at = from[at]);
   }
   void step(Agent& agent) override {
     if (plan_.empty()) return;
@@ -125,7 +125,7 @@ class Learning : public Behavior {
   VOLVOX_STATE(value_, visited_, way_, next_, action_, from_, moves_)
 
  private:
-  double& value(int at, int action) { return value_[static_cast<std::size_t>(at * 4 + action)]; }
+  double& value(int at, int action) { return value_[at * 4 + action]; }
   int best(Cell c) {
     int found = 0;
     for (int a = 1; a < 4; ++a)

@@ -63,7 +63,7 @@ Result<void> check_one_piece(const std::vector<Cell>& cells, const std::string& 
   const auto lost = std::find(found.begin(), found.end(), false);
   if (lost == found.end()) return {};
   return Error(fmt::format("{}: the shape has several pieces: its cell {} is not connected with the lowest one", file,
-                           text(cells[static_cast<std::size_t>(lost - found.begin())])),
+                           text(cells[lost - found.begin()])),
                "give a shape of one piece (cells are counted from its lowest, leftmost one)");
 }
 

@@ -78,7 +78,7 @@ std::size_t Crew::places() const {
 Result<void> Crew::start(std::size_t piece, const std::string& order) {
   const std::uint64_t number = ++orders_;
   for (int rank = narrow<int>(helpers_.size()) - 1; rank >= 0; --rank) {
-    Helper& helper = helpers_[static_cast<std::size_t>(rank)];
+    Helper& helper = helpers_[rank];
     if (helper.busy >= helper.places) continue;
     if (rank > 0) {
       if (!ranks_->send(rank, fmt::format("order {} {}\n{}", nonce_, number, order)).ok()) continue;
@@ -107,7 +107,7 @@ void Crew::take_own(std::vector<Finished>& finished) {
 }
 
 void Crew::lose(int rank, std::vector<Finished>& finished) {
-  helpers_[static_cast<std::size_t>(rank)].busy = 0;
+  helpers_[rank].busy = 0;
   std::erase_if(running_, [&](auto& entry) {
     if (entry.second.rank != rank || entry.second.child) return false;
     finished.push_back({entry.second.piece, rank, "", "its rank went away", true});
@@ -117,7 +117,7 @@ void Crew::lose(int rank, std::vector<Finished>& finished) {
 
 void Crew::greet(int rank, const std::string& words, std::vector<Finished>& finished) {
   const Parsed letter = parsed(words);
-  Helper& helper = helpers_[static_cast<std::size_t>(rank)];
+  Helper& helper = helpers_[rank];
   if (letter.words.size() != 5 || letter.words[1] != identity_) {
     if (!helper.known)
       news_.push_back(
@@ -170,7 +170,7 @@ void Crew::read_letters(std::vector<Finished>& finished) {
     --helpers_[from].busy, ++done_[from];
   }
   for (int rank = 1; rank < ranks_->size(); ++rank) {
-    Helper& helper = helpers_[static_cast<std::size_t>(rank)];
+    Helper& helper = helpers_[rank];
     if (!helper.known || helper.lost || helper.places == 0 || !ranks_->is_lost(rank)) continue;
     news_.push_back(fmt::format("rank {} has not been heard of for long: others do its work", rank));
     lose(rank, finished);

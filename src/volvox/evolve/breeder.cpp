@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/model/names.h"
 
@@ -15,14 +16,16 @@ constexpr int most_tries = 20;
 
 // The part and everything that hangs on it.
 std::vector<char> subtree(const Tree& tree, int root) {
+  VOLVOX_ASSERT(root >= 0 && root < std::ssize(tree));
   std::vector<char> in(tree.size(), 0);
-  in[static_cast<std::size_t>(root)] = 1;
-  for (std::size_t i = static_cast<std::size_t>(root) + 1; i < tree.size(); ++i)
-    if (tree[i].on >= 0) in[i] = in[static_cast<std::size_t>(tree[i].on)];
+  in[root] = 1;
+  for (std::size_t i = narrow<std::size_t>(root) + 1; i < tree.size(); ++i)
+    if (tree[i].on >= 0) in[i] = in[tree[i].on];
   return in;
 }
 
 void remove_parts(Genome& genome, const std::vector<char>& remove) {
+  VOLVOX_ASSERT(remove.size() == genome.tree.size() && genome.parts.size() == genome.tree.size());
   Genome kept;
   kept.genes = std::move(genome.genes);
   std::vector<int> becomes(genome.tree.size(), -1);
@@ -30,14 +33,18 @@ void remove_parts(Genome& genome, const std::vector<char>& remove) {
     if (remove[i] != 0) continue;
     becomes[i] = narrow<int>(kept.tree.size());
     Part part = genome.tree[i];
-    if (part.on >= 0) part.on = becomes[static_cast<std::size_t>(part.on)];
+    if (part.on >= 0) part.on = becomes[part.on];
+    VOLVOX_ASSERT(part.on >= 0 || i == 0);  // what hangs on a part goes with it
     kept.tree.push_back(std::move(part));
     kept.parts.push_back(std::move(genome.parts[i]));
   }
   genome = std::move(kept);
 }
 
-int pick(std::size_t count, RandomStream& random) { return narrow<int>(random.below(count)); }
+int pick(std::size_t count, RandomStream& random) {
+  VOLVOX_ASSERT(count > 0);
+  return narrow<int>(random.below(count));
+}
 
 }  // namespace
 
@@ -100,17 +107,16 @@ bool Breeder::grow(Genome& genome, RandomStream& random) {
   const int on = pick(genome.tree.size(), random);
   const std::vector<std::string> places = free_docks(genome, on);
   if (places.empty()) return false;
-  const std::string& dock = places[static_cast<std::size_t>(pick(places.size(), random))];
-  const model::Dock& there = model_->docks[static_cast<std::size_t>(model_->dock_index(dock))];
+  const std::string& dock = places[pick(places.size(), random)];
+  const model::Dock& there = model_->docks[model_->dock_index(dock)];
   std::vector<std::string> own;
   for (const std::string& name : docks_)
-    if (model::fit(there, model_->docks[static_cast<std::size_t>(model_->dock_index(name))])) own.push_back(name);
+    if (model::fit(there, model_->docks[model_->dock_index(name)])) own.push_back(name);
   if (own.empty()) return false;
-  Part part{on, dock, own[static_cast<std::size_t>(pick(own.size(), random))], 0};
+  Part part{on, dock, own[pick(own.size(), random)], 0};
   const int symmetry = std::max(1, there.symmetry);
-  part.turn = task_->turns.empty()
-                  ? pick(static_cast<std::size_t>(symmetry), random)
-                  : task_->turns[static_cast<std::size_t>(pick(task_->turns.size(), random))] % symmetry;
+  part.turn =
+      task_->turns.empty() ? pick(symmetry, random) : task_->turns[pick(task_->turns.size(), random)] % symmetry;
   Genome larger = genome;
   larger.tree.push_back(part);
   larger.parts.push_back(random_genes(task_->each_genes(), random));
@@ -142,9 +148,7 @@ bool Breeder::repair(Genome& genome) {
     if (remove[i] != 0) continue;
     const Part& part = genome.tree[i];
     const int a = model_->dock_index(part.dock), b = model_->dock_index(part.by);
-    const bool fits =
-        a >= 0 && b >= 0 &&
-        model::fit(model_->docks[static_cast<std::size_t>(a)], model_->docks[static_cast<std::size_t>(b)]);
+    const bool fits = a >= 0 && b >= 0 && model::fit(model_->docks[a], model_->docks[b]);
     if (!fits || !used.insert({part.on, part.dock}).second || !used.insert({narrow<int>(i), part.by}).second ||
         narrow<int>(i) >= task_->most)
       cut_off(narrow<int>(i));
@@ -160,6 +164,27 @@ bool Breeder::repair(Genome& genome) {
   }
   if (cut) ++counts_.repaired;
   return within_limits(genome);
+}
+
+bool Breeder::is_valid(const Genome& genome) const {
+  const std::size_t modules = task_->robot.empty() ? modules_ : genome.tree.size();
+  const auto in_range = [](const std::vector<double>& genes, std::size_t count) {
+    return genes.size() == count && std::ranges::all_of(genes, [](double gene) { return gene >= 0 && gene <= 1; });
+  };
+  if (genome.parts.size() != modules || !in_range(genome.genes, task_->shared_genes())) return false;
+  for (const auto& part : genome.parts)
+    if (!in_range(part, task_->each_genes())) return false;
+  if (!task_->evolves_body()) return genome.tree == task_->given;
+  std::set<std::pair<int, std::string>> used;
+  for (std::size_t i = 1; i < genome.tree.size(); ++i) {
+    const Part& part = genome.tree[i];
+    const int a = model_->dock_index(part.dock), b = model_->dock_index(part.by);
+    if (part.on < 0 || part.on >= narrow<int>(i) || a < 0 || b < 0 || !model::fit(model_->docks[a], model_->docks[b]) ||
+        !used.insert({part.on, part.dock}).second || !used.insert({narrow<int>(i), part.by}).second)
+      return false;
+  }
+  const auto found = clashes(genome.tree, task_->robot, *library_);
+  return within_limits(genome) && found.ok() && found->empty();
 }
 
 bool Breeder::within_limits(const Genome& genome) const {
@@ -197,10 +222,10 @@ Genome Breeder::random(RandomStream& random) {
     genome.tree = task_->given;
     const std::size_t count = task_->robot.empty() ? modules_ : task_->given.size();
     for (std::size_t i = 0; i < count; ++i) genome.parts.push_back(random_genes(task_->each_genes(), random));
+    VOLVOX_ASSERT(is_valid(genome));
     return genome;
   }
-  const std::size_t wanted =
-      static_cast<std::size_t>(task_->least) + random.below(static_cast<std::uint64_t>(task_->most - task_->least + 1));
+  const std::size_t wanted = task_->least + random.below(task_->most - task_->least + 1);
   genome.tree.push_back({});
   genome.parts.push_back(random_genes(task_->each_genes(), random));
   for (int tries = 0; genome.tree.size() < wanted && tries < most_tries * task_->most; ++tries) {
@@ -212,6 +237,7 @@ Genome Breeder::random(RandomStream& random) {
     genome.parts.resize(1);
     while (genome.parts.size() < genome.tree.size()) genome.parts.push_back(random_genes(task_->each_genes(), random));
   }
+  VOLVOX_ASSERT(is_valid(genome));
   return genome;
 }
 
@@ -226,8 +252,7 @@ void Breeder::change_genes(std::vector<double>& genes, RandomStream& random) con
 // Copies the part `root` of the donor, with all that hangs on it, to a dock of the genome.
 bool Breeder::graft(Genome& genome, int on, const std::string& dock, const Genome& donor, int root) const {
   const std::vector<char> in = subtree(donor.tree, root);
-  if (genome.tree.size() + static_cast<std::size_t>(std::ranges::count(in, 1)) > static_cast<std::size_t>(task_->most))
-    return false;
+  if (std::ssize(genome.tree) + std::ranges::count(in, 1) > task_->most) return false;
   std::vector<int> becomes(donor.tree.size(), -1);
   for (std::size_t i = 0; i < donor.tree.size(); ++i) {
     if (in[i] == 0) continue;
@@ -237,7 +262,7 @@ bool Breeder::graft(Genome& genome, int on, const std::string& dock, const Genom
       part.on = on, part.dock = dock;
       if (part.by.empty()) part.by = docks_.front();
     } else {
-      part.on = becomes[static_cast<std::size_t>(part.on)];
+      part.on = becomes[part.on];
     }
     genome.tree.push_back(std::move(part));
     genome.parts.push_back(donor.parts[i]);
@@ -255,24 +280,22 @@ void Breeder::change_body(Genome& genome, RandomStream& random) {
   } else if (which < 0.75) {
     if (part == 0) return;
     // Turned, or docked by another of its docks.
-    Part& turned = genome.tree[static_cast<std::size_t>(part)];
-    const int symmetry = std::max(1, model_->docks[static_cast<std::size_t>(model_->dock_index(turned.dock))].symmetry);
+    Part& turned = genome.tree[part];
+    const int symmetry = std::max(1, model_->docks[model_->dock_index(turned.dock)].symmetry);
     if (random.chance(0.5)) {
-      turned.turn = task_->turns.empty()
-                        ? pick(static_cast<std::size_t>(symmetry), random)
-                        : task_->turns[static_cast<std::size_t>(pick(task_->turns.size(), random))] % symmetry;
+      turned.turn =
+          task_->turns.empty() ? pick(symmetry, random) : task_->turns[pick(task_->turns.size(), random)] % symmetry;
     } else {
-      turned.by = docks_[static_cast<std::size_t>(pick(docks_.size(), random))];
+      turned.by = docks_[pick(docks_.size(), random)];
     }
   } else {
     // Doubled: the same limb at another dock, which is how symmetric bodies come about.
     if (part == 0) return;
-    const int on =
-        random.chance(0.5) ? genome.tree[static_cast<std::size_t>(part)].on : pick(genome.tree.size(), random);
+    const int on = random.chance(0.5) ? genome.tree[part].on : pick(genome.tree.size(), random);
     const std::vector<std::string> places = free_docks(genome, on);
     if (places.empty()) return;
     const Genome donor = genome;
-    (void)graft(genome, on, places[static_cast<std::size_t>(pick(places.size(), random))], donor, part);
+    (void)graft(genome, on, places[pick(places.size(), random)], donor, part);
   }
 }
 
@@ -287,10 +310,12 @@ Genome Breeder::mutated(const Genome& parent, RandomStream& random) {
   }
   change_genes(child.genes, random);
   for (auto& part : child.parts) change_genes(part, random);
+  VOLVOX_ASSERT(is_valid(child));
   return child;
 }
 
 Genome Breeder::crossed(const Genome& a, const Genome& b, RandomStream& random) {
+  VOLVOX_ASSERT(is_valid(a) && is_valid(b));
   Genome child = a;
   for (std::size_t i = 0; i < child.genes.size(); ++i) {
     const double share = random.uniform();
@@ -308,11 +333,12 @@ Genome Breeder::crossed(const Genome& a, const Genome& b, RandomStream& random) 
     remove_parts(child, subtree(child.tree, 1 + pick(child.tree.size() - 1, random)));
   const int on = pick(child.tree.size(), random);
   const std::vector<std::string> places = free_docks(child, on);
-  const bool grafted =
-      !places.empty() && graft(child, on, places[static_cast<std::size_t>(pick(places.size(), random))], b, root);
-  if (grafted ? repair(child) : within_limits(child)) return child;
-  ++counts_.refused;
-  child.tree = a.tree, child.parts = a.parts;
+  const bool grafted = !places.empty() && graft(child, on, places[pick(places.size(), random)], b, root);
+  if (!(grafted ? repair(child) : within_limits(child))) {
+    ++counts_.refused;
+    child.tree = a.tree, child.parts = a.parts;
+  }
+  VOLVOX_ASSERT(is_valid(child));
   return child;
 }
 

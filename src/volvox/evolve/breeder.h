@@ -26,6 +26,9 @@ class Breeder {
   // Cuts off what is not valid; false: what is left is too small, too large or too heavy.
   bool repair(Genome& genome);
 
+  // Whether it is as all that leave here are: a genome from a file may not be.
+  bool is_valid(const Genome& genome) const;
+
   struct Counts {
     std::int64_t repaired = 0, refused = 0;
   };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/evolve/algorithm.h"
 
@@ -79,6 +80,7 @@ class CmaEs final : public Algorithm {
       start();
     }
     const std::size_t n = mean_.size();
+    VOLVOX_ASSERT(covariance_.size() == n && path_.size() == n && step_path_.size() == n && sigma_ > 0);
     Matrix basis;
     Numbers values;
     eigen(covariance_, basis, values);
@@ -159,6 +161,7 @@ class CmaEs final : public Algorithm {
     for (std::size_t i = 0; i < mu; ++i) sum += weights[i] = volvox::log(real(mu) + 0.5) - volvox::log(real(i) + 1);
     for (double& weight : weights) weight /= sum, squares += weight * weight;
     const double mueff = 1 / squares;
+    VOLVOX_ASSERT(mueff >= 1 - 1e-9 && mueff <= real(mu) + 1e-9);
     const double cc = (4 + mueff / size) / (size + 4 + 2 * mueff / size);                                  // (56)
     const double cs = (mueff + 2) / (size + mueff + 5);                                                    // (55)
     const double c1 = 2 / ((size + 1.3) * (size + 1.3) + mueff);                                           // (57)
@@ -170,6 +173,7 @@ class CmaEs final : public Algorithm {
     Numbers step(n, 0);
     for (std::size_t k = 0; k < mu; ++k) {
       const Numbers x = flat(sorted[k].genome);
+      VOLVOX_ASSERT(x.size() == n);  // bodies do not change
       for (std::size_t i = 0; i < n; ++i) steps[k].push_back((x[i] - mean_[i]) / sigma_);
       for (std::size_t i = 0; i < n; ++i) step[i] += weights[k] * steps[k][i];
     }
@@ -232,6 +236,7 @@ class Differential final : public Algorithm {
       const Individual &a = members_[drawn[1]], &b = members_[drawn[2]], &c = members_[drawn[3]];
       const Numbers xa = flat(a.genome), xb = flat(b.genome), xc = flat(c.genome);
       Numbers x = flat(target.genome);
+      VOLVOX_ASSERT(xa.size() == x.size() && xb.size() == x.size() && xc.size() == x.size());
       const std::size_t sure = random.below(std::max<std::size_t>(1, x.size()));
       for (std::size_t k = 0; k < x.size(); ++k)
         if (k == sure || random.chance(0.9)) x[k] = mirrored(xa[k] + 0.6 * (xb[k] - xc[k]));

@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 
+#include "volvox/base/check.h"
 #include "volvox/base/csv.h"
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
@@ -75,15 +76,6 @@ std::string without_times(const std::string& failure) {
   return std::regex_replace(std::regex_replace(failure, trial, ""), time, "");
 }
 
-bool belongs_to(const Individual& one, const Task& task, std::size_t modules) {
-  const Genome& genome = one.genome;
-  const std::size_t count = task.robot.empty() ? modules : genome.tree.size();
-  return evolve::belongs_to(one.outcome, task) && genome.genes.size() == task.shared_genes() &&
-         genome.parts.size() == count &&
-         std::ranges::all_of(genome.parts, [&](const auto& part) { return part.size() == task.each_genes(); }) &&
-         (task.robot.empty() || !genome.tree.empty());
-}
-
 Diagnostic not_ours(const std::filesystem::path& file, const std::string& what, const std::string& fix) {
   return {file.string(), 0, what, fix};
 }
@@ -131,8 +123,9 @@ bool Evolution::step(const std::atomic<bool>* stop) {
   const int number = narrow<int>(history_.size());
   const Breeder::Counts before = breeder_.counts();
   // The stream is the generation's own: nothing of it has to be kept.
-  RandomStream random(options_.seed, static_cast<std::uint64_t>(number), "generation");
-  std::vector<Individual> tried = algorithm_->ask(breeder_, static_cast<std::size_t>(population_), random);
+  RandomStream random(options_.seed, narrow<std::uint64_t>(number), "generation");
+  std::vector<Individual> tried = algorithm_->ask(breeder_, narrow<std::size_t>(population_), random);
+  VOLVOX_ASSERT(std::ssize(tried) == population_);
   std::vector<Genome> genomes;
   for (const Individual& one : tried) genomes.push_back(one.genome);
   std::vector<Outcome> outcomes = runner_.run(genomes, stop);
@@ -145,6 +138,7 @@ bool Evolution::step(const std::atomic<bool>* stop) {
     tried[i].outcome = std::move(outcomes[i]);
     ancestors_[tried[i].number] = {number, tried[i].fitness(), tried[i].parents};
     if (best_.number < 0 || fitter(tried[i].fitness(), best_.fitness())) best_ = tried[i];
+    VOLVOX_ASSERT(belongs_to(tried[i].outcome, *task_));
   }
   note(tried);
   algorithm_->tell(std::move(tried));
@@ -175,7 +169,7 @@ void Evolution::note(const std::vector<Individual>& tried) {
   std::ranges::sort(fit);
   const auto quantile = [&](double part) {
     return fit.empty() ? std::numeric_limits<double>::quiet_NaN()
-                       : fit[static_cast<std::size_t>(part * real(fit.size() - 1) + 0.5)];
+                       : fit[truncated<std::size_t>(part * real(fit.size() - 1) + 0.5)];
   };
   g.best = quantile(1), g.upper = quantile(0.75), g.median = quantile(0.5), g.lower = quantile(0.25);
   g.best_so_far = best_.fitness();
@@ -197,6 +191,7 @@ void Evolution::forget_the_dead() {
     open.insert(open.end(), found->second.parents.begin(), found->second.parents.end());
   }
   std::erase_if(ancestors_, [&](const auto& one) { return !kept.contains(one.first); });
+  VOLVOX_ASSERT(ancestors_.contains(best_.number) && ancestors_.rbegin()->first < next_number_);
 }
 
 std::uint64_t Evolution::hash() const {
@@ -316,7 +311,7 @@ Result<void> Evolution::load(const std::filesystem::path& file) {
   std::vector<const Individual*> all = algorithm_->archive();
   if (best_.number >= 0) all.push_back(&best_);  // before the first generation there is none
   for (const Individual* one : all)
-    if (!belongs_to(*one, *task_, runner_.modules_of_experiment())) return damaged();
+    if (!belongs_to(one->outcome, *task_) || !breeder_.is_valid(one->genome)) return damaged();
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/evolve/algorithm.h"
 
@@ -16,6 +17,7 @@ bool unfit(const Individual& one) {
 }
 
 bool dominates(const Individual& a, const Individual& b) {
+  VOLVOX_ASSERT(a.outcome.objectives.size() == b.outcome.objectives.size());
   if (unfit(a) || unfit(b)) return !unfit(a) && unfit(b);
   bool better = false;
   for (std::size_t i = 0; i < a.outcome.objectives.size(); ++i) {
@@ -38,6 +40,7 @@ std::vector<int> ranks_of(const std::vector<Individual>& all) {
         dominated = rank[j] < 0 && j != i && dominates(all[j], all[i]);
       if (!dominated) members.push_back(i);
     }
+    VOLVOX_ASSERT(!members.empty());  // somebody is always dominated by nobody
     for (const std::size_t i : members) rank[i] = front;
     ranked += members.size();
   }
@@ -95,8 +98,7 @@ class Genetic final : public Algorithm {
   }
 
   void tell(std::vector<Individual> tried) override {
-    const std::size_t keep =
-        static_cast<std::size_t>(many_ ? settings_.population : std::max(2, settings_.population / 4));
+    const auto keep = narrow<std::size_t>(many_ ? settings_.population : std::max(2, settings_.population / 4));
     std::ranges::move(tried, std::back_inserter(parents_));
     const std::vector<int> rank = many_ ? ranks_of(parents_) : std::vector<int>(parents_.size(), 0);
     const std::vector<double> room = many_ ? crowding_of(parents_, rank) : std::vector<double>(parents_.size(), 0);
@@ -123,6 +125,7 @@ class Genetic final : public Algorithm {
     }
     for (const std::size_t i : late)
       if (kept.size() < keep) kept.push_back(std::move(parents_[i]));
+    VOLVOX_ASSERT(kept.size() == std::min(keep, order.size()));
     parents_ = std::move(kept);
   }
 
@@ -142,6 +145,7 @@ class Genetic final : public Algorithm {
  private:
   // The better of two: the parents are sorted.
   const Individual& chosen(RandomStream& random) const {
+    VOLVOX_ASSERT(!parents_.empty());
     return parents_[std::min(random.below(parents_.size()), random.below(parents_.size()))];
   }
 

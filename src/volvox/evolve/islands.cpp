@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/evolve/algorithm.h"
 
@@ -13,8 +14,10 @@ class Islands final : public Algorithm {
  public:
   Islands(const AlgorithmSettings& settings, std::vector<std::unique_ptr<Algorithm>> islands)
       : every_(settings.migrate_every),
-        migrants_(static_cast<std::size_t>(settings.migrants)),
-        islands_(std::move(islands)) {}
+        migrants_(narrow<std::size_t>(settings.migrants)),
+        islands_(std::move(islands)) {
+    VOLVOX_ASSERT(every_ > 0 && islands_.size() > 1);
+  }
 
   Result<void> accepts(const Genome& genome) const override { return islands_.front()->accepts(genome); }
 
@@ -25,16 +28,18 @@ class Islands final : public Algorithm {
       RandomStream own(seed, k, "island");
       std::ranges::move(islands_[k]->ask(breeder, part_of(count, k), own), std::back_inserter(asked));
     }
+    VOLVOX_ASSERT(asked.size() == count);
     return asked;
   }
 
   void tell(std::vector<Individual> tried) override {
     auto first = tried.begin();
     for (std::size_t k = 0; k < islands_.size(); ++k) {
-      const auto end = first + static_cast<std::ptrdiff_t>(part_of(tried.size(), k));
+      const auto end = first + narrow<std::ptrdiff_t>(part_of(tried.size(), k));
       islands_[k]->tell({std::make_move_iterator(first), std::make_move_iterator(end)});
       first = end;
     }
+    VOLVOX_ASSERT(first == tried.end());  // the parts are all of it
     if (++told_ % every_ == 0) migrate();
   }
 

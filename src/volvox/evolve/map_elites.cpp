@@ -3,6 +3,8 @@
 #include <cmath>
 #include <map>
 
+#include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/evolve/algorithm.h"
 
 namespace volvox::evolve {
@@ -36,6 +38,7 @@ class MapElites final : public Algorithm {
     for (Individual& one : tried) {
       const int cell = cell_of(one.outcome.features);
       if (cell < 0 || std::isnan(one.fitness())) continue;
+      VOLVOX_ASSERT(cell < cells());
       const auto found = elites_.find(cell);
       if (found == elites_.end()) elites_.emplace(cell, std::move(one));
       else if (fitter(one.fitness(), found->second.fitness())) found->second = std::move(one);
@@ -44,7 +47,10 @@ class MapElites final : public Algorithm {
 
   std::vector<const Individual*> archive() const override {
     std::vector<const Individual*> all;
-    for (const auto& [cell, elite] : elites_) all.push_back(&elite);
+    for (const auto& [cell, elite] : elites_) {
+      VOLVOX_ASSERT(cell == cell_of(elite.outcome.features) && !std::isnan(elite.fitness()));
+      all.push_back(&elite);
+    }
     return all;
   }
   Json save() const override {
@@ -71,9 +77,15 @@ class MapElites final : public Algorithm {
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       if (i >= features.size() || !std::isfinite(features[i])) return -1;
       const double at = (features[i] - axes_[i].from) / (axes_[i].to - axes_[i].from) * axes_[i].cells;
-      cell = cell * axes_[i].cells + static_cast<int>(clamp(at, 0, axes_[i].cells - 1));
+      cell = cell * axes_[i].cells + truncated(clamp(at, 0, axes_[i].cells - 1));
     }
     return cell;
+  }
+
+  int cells() const {
+    int count = 1;
+    for (const Axis& axis : axes_) count *= axis.cells;
+    return count;
   }
 
   std::vector<Axis> axes_;

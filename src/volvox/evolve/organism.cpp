@@ -42,8 +42,9 @@ Result<void> add_tree(const Tree& tree, const model::Model& model, model::WorldM
   return model::resolve_connections(world);
 }
 
-// Bodies and joints, as far as touching goes: with all joints at zero.
-physics::System bare_system(const model::WorldModel& world, std::vector<int>& placement_of_body) {
+// The links of an organism with all joints at zero, held by their docks alone. world/start_check.cpp also joins the
+// links of a module; here a link that overlaps the neighbour of its own module is a clash.
+physics::System docked_links(const model::WorldModel& world, std::vector<int>& placement_of_body) {
   physics::System system({});
   std::vector<std::vector<physics::BodyId>> bodies;
   for (std::size_t p = 0; p < world.placements.size(); ++p) {
@@ -66,8 +67,8 @@ physics::System bare_system(const model::WorldModel& world, std::vector<int>& pl
     joint.type = physics::JointType::fixed;
     const auto body = [&](int placement, int dock) {
       const auto p = static_cast<std::size_t>(placement);
-      const int link = world.placements[p].model->docks[static_cast<std::size_t>(dock)].link;
-      return bodies[p][static_cast<std::size_t>(link)];
+      const int link = world.placements[p].model->docks[dock].link;
+      return bodies[p][link];
     };
     joint.a = body(c.a, c.dock_a), joint.b = body(c.b, c.dock_b);
     system.add(joint);
@@ -76,7 +77,7 @@ physics::System bare_system(const model::WorldModel& world, std::vector<int>& pl
 }
 
 Pose dock_pose(const model::Placement& placement, const model::Dock& dock) {
-  return placement.pose * placement.model->links[static_cast<std::size_t>(dock.link)].pose * dock.pose;
+  return placement.pose * placement.model->links[dock.link].pose * dock.pose;
 }
 
 // The turn at which two docks that meet are engaged; nothing if they do not meet.
@@ -95,12 +96,12 @@ void close_loops(model::WorldModel& world, int first) {
   const int count = narrow<int>(world.placements.size());
   for (int a = first; a < count; ++a)
     for (int b = a + 1; b < count; ++b) {
-      const model::Placement& pa = world.placements[static_cast<std::size_t>(a)];
-      const model::Placement& pb = world.placements[static_cast<std::size_t>(b)];
+      const model::Placement& pa = world.placements[a];
+      const model::Placement& pb = world.placements[b];
       for (int i = 0; i < std::ssize(pa.model->docks); ++i)
         for (int j = 0; j < std::ssize(pb.model->docks); ++j) {
-          const model::Dock& da = pa.model->docks[static_cast<std::size_t>(i)];
-          const model::Dock& db = pb.model->docks[static_cast<std::size_t>(j)];
+          const model::Dock& da = pa.model->docks[i];
+          const model::Dock& db = pb.model->docks[j];
           if (used.contains({a, i}) || used.contains({b, j}) || !model::fit(da, db)) continue;
           const auto turn = meeting_turn(dock_pose(pa, da), dock_pose(pb, db), da.symmetry);
           if (!turn) continue;
@@ -133,7 +134,7 @@ void remove_modules(model::WorldModel& world) {
   }
   world.placements = std::move(kept);
   std::erase_if(world.connections, [&](model::Connection& c) {
-    c.a = becomes[static_cast<std::size_t>(c.a)], c.b = becomes[static_cast<std::size_t>(c.b)];
+    c.a = becomes[c.a], c.b = becomes[c.b];
     return c.a < 0 || c.b < 0;
   });
 }
@@ -324,7 +325,7 @@ Result<std::vector<Clash>> clashes(const Tree& tree, const std::string& robot, m
   model::WorldModel world;
   if (auto added = add_tree(tree, *model, world); !added.ok()) return added.error();
   std::vector<int> placement_of_body;
-  const physics::System system = bare_system(world, placement_of_body);
+  const physics::System system = docked_links(world, placement_of_body);
   std::vector<Clash> found;
   for (const physics::Overlap& overlap : physics::find_overlaps(system, allowed_overlap)) {
     const int a = placement_of_body[overlap.a.index], b = placement_of_body[overlap.b.index];

@@ -76,7 +76,7 @@ void read_body(Fields body, Task& task) {
   const auto limits = body.numbers("modules", 1, 2);
   if (!limits.empty()) {
     const auto whole = [&](double value) {
-      if (value >= 1 && value <= 1000 && value == std::floor(value)) return static_cast<int>(value);
+      if (value >= 1 && value <= 1000 && value == std::floor(value)) return truncated(value);
       body.fail("modules", fmt::format("{} is no number of modules", value), "give whole numbers from 1 to 1000");
       return 1;
     };
@@ -87,7 +87,7 @@ void read_body(Fields body, Task& task) {
   task.largest_mass = body.number("largest_mass", 1e9, 0);
   task.docks = body.texts("docks");
   for (const double turn : body.numbers("turns", 1, 64)) {
-    if (turn >= 0 && turn <= 1000 && turn == std::floor(turn)) task.turns.push_back(static_cast<int>(turn));
+    if (turn >= 0 && turn <= 1000 && turn == std::floor(turn)) task.turns.push_back(truncated(turn));
     else body.fail("turns", fmt::format("{} is no turn of a dock", turn), "give whole numbers from 0 to 1000");
   }
   task.loops = body.flag("loops", false);
@@ -108,7 +108,7 @@ void read_body(Fields body, Task& task) {
       } catch (const Json::exception&) {
         part.on = -2;
       }
-      if (i > 0 && (part.on < 0 || part.on >= static_cast<int>(i) || part.turn < 0))
+      if (i > 0 && (part.on < 0 || part.on >= narrow<int>(i) || part.turn < 0))
         body.fail("given", fmt::format("module {} of the given body is not understood", i),
                   "give [], then for each module [the module it is docked to, that module's dock, its own dock, turn]");
       task.given.push_back(part);
@@ -128,7 +128,7 @@ void read_trials(Fields trial, Task& task) {
   if (!task.dt.empty())
     if (const auto dt = TickLength::parse(task.dt); !dt.ok())
       trial.fail("dt", dt.error().diagnostics().front().what, dt.error().diagnostics().front().fix);
-  const auto count = static_cast<std::size_t>(trial.integer("count", 1, 1, 1000));
+  const auto count = narrow<std::size_t>(trial.integer("count", 1, 1, 1000));
   const auto friction = trial.numbers("friction", 2, 2), noise = trial.numbers("noise", 1, 2);
   for (const auto& [name, range] : {std::pair{"friction", friction}, std::pair{"noise", noise}})
     if (range.size() == 2 && !(range[0] >= 0 && range[0] <= range[1] && range[1] <= 100))
@@ -142,7 +142,7 @@ void read_trials(Fields trial, Task& task) {
     if (!friction.empty()) condition.friction = random.uniform(friction[0], friction[1]);
     if (!noise.empty()) condition.noise = random.uniform(noise.front(), noise.back());
     for (const Space& space : vary) {
-      std::vector<double> genes(static_cast<std::size_t>(space.count));
+      std::vector<double> genes(space.count);
       for (double& gene : genes) gene = random.uniform();
       condition.settings[space.name] = space.value(genes);
     }
@@ -202,7 +202,7 @@ std::uint64_t identity_of(const Document& document) {
 
 std::size_t genes_of(const std::vector<Space>& spaces) {
   std::size_t sum = 0;
-  for (const Space& space : spaces) sum += static_cast<std::size_t>(space.count);
+  for (const Space& space : spaces) sum += space.count;
   return sum;
 }
 
@@ -213,10 +213,10 @@ std::string Space::value(std::span<const double> genes) const {
   for (const double gene : genes) {
     if (!text.empty()) text += ' ';
     if (!choices.empty()) {
-      const auto at = static_cast<std::size_t>(gene * real(choices.size()));
+      const auto at = truncated<std::size_t>(gene * real(choices.size()));
       text += choices[std::min(at, choices.size() - 1)];
     } else if (whole) {
-      text += fmt::format("{}", static_cast<std::int64_t>(std::min(to, std::floor(from + gene * (to - from + 1)))));
+      text += fmt::format("{}", truncated<std::int64_t>(std::min(to, std::floor(from + gene * (to - from + 1)))));
     } else {
       text += fmt::format("{}", from + gene * (to - from));
     }
@@ -324,7 +324,7 @@ Organism decode(const Task& task, const Genome& genome) {
                        std::map<std::string, std::string>& into) {
     std::size_t next = 0;
     for (const Space& space : spaces) {
-      const auto count = static_cast<std::size_t>(space.count);
+      const auto count = narrow<std::size_t>(space.count);
       into[space.name] = space.value(genes.subspan(next, count));
       next += count;
     }

@@ -18,15 +18,18 @@ class ActiveSet {
     summary_.resize((words_.size() + 63) / 64);
   }
   void insert(std::uint32_t i) {
+    VOLVOX_ASSERT(i / 64 < words_.size());
     set(words_[i / 64], i % 64);
     set(summary_[i / 4096], i / 64 % 64);
   }
   bool contains(std::uint32_t i) const {
+    VOLVOX_ASSERT(i / 64 < words_.size());
     // Other threads may set other bits of the word. (atomic_ref takes no constants before C++26.)
     const std::atomic_ref word(const_cast<std::uint64_t&>(words_[i / 64]));
     return (word.load(std::memory_order_relaxed) >> i % 64 & 1) != 0;
   }
   void erase(std::uint32_t i) {  // thread-safe, if nobody inserts the same number; the summary may keep its bit
+    VOLVOX_ASSERT(i / 64 < words_.size());
     std::atomic_ref(words_[i / 64]).fetch_and(~(std::uint64_t{1} << i % 64), std::memory_order_relaxed);
   }
 

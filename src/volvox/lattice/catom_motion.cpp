@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/lattice/catom_world.h"
 
 namespace volvox::lattice {
@@ -18,6 +19,7 @@ bool CatomWorld::is_held_by(const UnderWay& moving, const Cell& holder) const {
 }
 
 void CatomWorld::arrive(std::uint32_t catom, int motion) {
+  VOLVOX_ASSERT(motion_.moves > 0);  // the referee has counted it
   const Cell from = ensemble_.cell(catom), to = motions_.target(from, motion);
   // Far away there is an end of the world; a catom that reaches it stays. Or somebody was put there meanwhile.
   if (!ensemble_.move(catom, to).ok()) --motion_.moves, ++motion_.blocked;
@@ -29,6 +31,7 @@ void CatomWorld::move_catoms() {
   referee_.decide(ensemble_, key_, wishes_, motion_, threads_);
   if (options_.motion.keep_connected) {
     const std::uint64_t refused = referee_.keep_connected(ensemble_, key_, wishes_);
+    VOLVOX_ASSERT(refused <= motion_.moves);
     cuts_refused_ += refused, motion_.moves -= refused;
   }
   // Those that have arrived, by their numbers; then those that leave.
@@ -54,6 +57,7 @@ void CatomWorld::move_catoms() {
 }
 
 Vec3 CatomWorld::position(const UnderWay& catom) const {
+  VOLVOX_ASSERT(catom.begun <= tick_ && tick_ <= catom.ends);
   const double part = real(tick_ - catom.begun) / real(catom.ends - catom.begun + 1);
   return ensemble_.lattice().position(ensemble_.cell(catom.catom)) + motions_.path(catom.motion, part);
 }

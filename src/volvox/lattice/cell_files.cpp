@@ -91,12 +91,6 @@ Result<std::vector<Cell>> cells_of_image(const model::HeightFieldData& image, co
   return cells;
 }
 
-Result<std::vector<Cell>> read_cells(const std::filesystem::path& file, const Lattice& lattice) {
-  const Result<std::string> bytes = read_file(file);
-  if (!bytes.ok()) return bytes.error();
-  return cells_of(*bytes, file, lattice);
-}
-
 Result<std::vector<Cell>> cells_of(const std::string& bytes, const std::filesystem::path& file,
                                    const Lattice& lattice) {
   const std::string ending = file_ending(file);

@@ -35,6 +35,7 @@ Result<void> Ensemble::index_new(std::size_t old_count) {
   const std::uint32_t clash = occupancy_.fill(cells_);
   if (clash == nobody) {
     size_ += cells_.size() - old_count;
+    VOLVOX_ASSERT(size_ <= cells_.size());
     return {};
   }
   const PackedCell cell = cells_[clash];
@@ -90,6 +91,7 @@ Result<CatomId> Ensemble::add(const Cell& cell) {
 Result<void> Ensemble::remove(CatomId module) {
   if (!has(module))
     return Error(fmt::format("there is no module {} to remove", std::uint32_t{module}), "name one that is there");
+  VOLVOX_ASSERT(size_ > 0 && at(cell(module)) == module);
   occupancy_.take(cells_, module);
   cells_[module] = no_cell;
   --size_, ++version_;
@@ -110,6 +112,7 @@ Result<void> Ensemble::move(CatomId module, const Cell& to) {
   occupancy_.take(cells_, module);
   cells_[module] = pack(to);
   occupancy_.put(cells_, module);
+  VOLVOX_ASSERT(at(to) == module);
   ++version_;
   return {};
 }

@@ -30,14 +30,23 @@ class Ensemble {
   Result<void> move(CatomId module, const Cell& to);
 
   bool has(CatomId module) const { return module < cells_.size() && cells_[module] != no_cell; }
-  Cell cell(CatomId module) const { return unpack(cells_[module]); }  // of one that is there
-  std::uint32_t at(const Cell& cell) const {                          // nobody: free
+  Cell cell(CatomId module) const {  // of one that is there
+    VOLVOX_ASSERT(has(module));
+    return unpack(cells_[module]);
+  }
+  std::uint32_t at(const Cell& cell) const {  // nobody: free
     return in_range(cell) ? occupancy_.at(cells_, pack(cell)) : nobody;
   }
-  Occupancy::Around around(std::uint32_t module) const { return occupancy_.around(cells_, cells_[module]); }
+  Occupancy::Around around(std::uint32_t module) const {  // likewise
+    VOLVOX_ASSERT(has(module));
+    return occupancy_.around(cells_, cells_[module]);
+  }
 
   // Of a cell within range, occupied or not.
-  Occupancy::Around around(const Cell& cell) const { return occupancy_.around(cells_, pack(cell)); }
+  Occupancy::Around around(const Cell& cell) const {
+    VOLVOX_ASSERT(in_range(cell));
+    return occupancy_.around(cells_, pack(cell));
+  }
   void prefetch(std::uint32_t module) const { __builtin_prefetch(&cells_[module]); }
 
   // Links between neighbours, each counted once.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "volvox/base/check.h"
 #include "volvox/lattice/catom.h"
 
 namespace volvox::lattice {
@@ -73,6 +74,7 @@ void Referee::decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::v
   wish_.resize(ensemble.count());
   possible_.resize(wishes.size());
   parallel_for(threads, wishes.size(), wishes_a_thread, [&](std::size_t i) {
+    VOLVOX_ASSERT(wishes[i].motion < table_.size() && !holds(wishes[i].catom));  // those on the way ask for nothing
     possible_[i] = is_possible(ensemble, wishes[i]);
     if (possible_[i] != 0) wish_[wishes[i].catom] = narrow<std::uint8_t>(1 + wishes[i].motion);
   });
@@ -128,6 +130,7 @@ bool Referee::hangs_together(const Ensemble& ensemble, std::uint32_t catom) {
     if (const std::uint32_t other = around.at(port); stays(other)) wanted.push_back(other);
   found_.resize(ensemble.count());
   if (++search_ == 0) std::fill(found_.begin(), found_.end(), 0), search_ = 1;
+  VOLVOX_ASSERT(wanted.size() > 1);  // else there is nothing to fall apart
   std::vector<std::uint32_t> open = {wanted.front()};
   found_[wanted.front()] = search_;
   std::size_t missing = wanted.size() - 1;
@@ -162,6 +165,7 @@ std::uint64_t Referee::keep_connected(const Ensemble& ensemble, std::uint64_t ke
 
 void Referee::hold(const Ensemble& ensemble, const Move& move) {
   wish_.resize(ensemble.count());
+  VOLVOX_ASSERT(ensemble.has(move.catom) && !holds(move.catom) && move.motion < table_.size());
   wish_[move.catom] = narrow<std::uint8_t>((1 + move.motion) | under_way);
 }
 

@@ -89,7 +89,9 @@ std::uint32_t Occupancy::fill(std::span<const PackedCell> cells, bool grows) {
   for (std::uint32_t module = 0; module < cells.size(); ++module) {
     if (cells[module] == no_cell) continue;
     if (is_grid_) {
-      std::uint32_t& place = grid_[index(unpack(cells[module]))];
+      const std::size_t i = index(unpack(cells[module]));
+      VOLVOX_ASSERT(i != outside);  // the grid was made around them
+      std::uint32_t& place = grid_[i];
       if (place != nobody) return module;
       place = module;
     } else {
@@ -117,12 +119,14 @@ void Occupancy::put(std::span<const PackedCell> cells, std::uint32_t module) {
 
 void Occupancy::take(std::span<const PackedCell> cells, std::uint32_t module) {
   if (is_grid_) {
-    grid_[index(unpack(cells[module]))] = nobody;
+    std::uint32_t& place = grid_[index(unpack(cells[module]))];
+    VOLVOX_ASSERT(place == module);
+    place = nobody;
     return;
   }
   // What was pushed on by this module moves up, so that nothing remains of it.
   std::size_t hole = slot_of(cells, cells[module]);
-  VOLVOX_ASSERT(table_[hole] == module);
+  VOLVOX_ASSERT(table_[hole] == module && used_ > 0);
   --used_;
   for (std::size_t slot = (hole + 1) & mask_; table_[slot] != nobody; slot = (slot + 1) & mask_) {
     if (((slot - home(cells[table_[slot]])) & mask_) < ((slot - hole) & mask_)) continue;

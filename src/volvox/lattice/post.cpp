@@ -49,7 +49,7 @@ std::uint32_t Post::new_page() {
 }
 
 void Post::send(Writer& writer, std::uint32_t to, Envelope envelope, const std::byte* content) {
-  VOLVOX_ASSERT(envelope.size <= largest_message);
+  VOLVOX_ASSERT(envelope.size <= largest_message && to < heads_[now_].size());
   const std::uint32_t length = narrow<std::uint32_t>((sizeof(Envelope) + envelope.size + unit - 1) / unit);
   if (writer.page == nobody || writer.used + length > units) writer = {new_page(), 0};
   const std::uint32_t message = narrow<std::uint32_t>(writer.page * units + writer.used);

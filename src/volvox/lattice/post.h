@@ -46,6 +46,7 @@ class Post {
   std::uint32_t arriving(std::uint32_t catom) const { return heads_[now_][catom]; }
   std::uint32_t take(std::uint32_t catom) { return std::exchange(heads_[now_][catom], nobody); }
   const Envelope& envelope(std::uint32_t message) const {
+    VOLVOX_ASSERT(message != nobody && pages_[message / units] != nullptr);
     return *reinterpret_cast<const Envelope*>(pages_[message / units].get() + message % units * unit);
   }
   const std::byte* content(std::uint32_t message) const {

@@ -19,15 +19,18 @@ void PortQueue::push(std::uint8_t mailbox, std::span<const std::byte> content) {
 }
 
 PortQueue::Front PortQueue::front() const {
+  VOLVOX_ASSERT(begin_ + head <= bytes_.size());
   std::uint16_t size = 0;
   std::memcpy(&size, &bytes_[begin_], sizeof size);
   return {std::to_integer<std::uint8_t>(bytes_[begin_ + 2]), {bytes_.data() + begin_ + head, size}};
 }
 
 void PortQueue::pop() {
+  VOLVOX_ASSERT(size_ > 0);
   begin_ += head + front().content.size();
   --size_;
   moved = 0;
+  VOLVOX_ASSERT(empty() == (size_ == 0));
   if (empty()) clear();
 }
 

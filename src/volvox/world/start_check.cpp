@@ -14,7 +14,7 @@ constexpr double bearable_overlap = 1e-3;  // m; what rests sinks in by a tenth 
 constexpr std::size_t most_named = 3;
 
 // The same bodies and joints as the engine's, as far as touching goes.
-physics::System bare_system(const World& world) {
+physics::System joined_links(const World& world) {
   physics::System system({});
   std::vector<physics::BodyId> bodies;
   for (std::uint32_t l = 0; l < world.links(); ++l) {
@@ -58,7 +58,7 @@ physics::System bare_system(const World& world) {
 }
 
 std::string overlap_warning(const World& world) {
-  const physics::System system = bare_system(world);
+  const physics::System system = joined_links(world);
   const std::vector<physics::Overlap> found = physics::find_overlaps(system, bearable_overlap);
   if (found.empty()) return {};
   std::string named;
