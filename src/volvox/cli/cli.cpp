@@ -329,20 +329,24 @@ void add_picture(CLI::App& app, Arguments& a) {
   picture->add_flag("--quiet", a.picture.run.quiet, "print nothing but warnings");
 }
 
-void add_others(CLI::App& app, Arguments& a) {
+void add_list(CLI::App& app, Arguments& a) {
   CLI::App* list = app.add_subcommand(
       "list",
       "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers, extensions, plugins");
   list->add_option("what", a.list_what, "one of these; default: all");
   list->add_flag("--json", a.list_json, "print JSON");
   list->add_flag("--names", a.list_names, "print the names only, one per line");
+}
 
+void add_info(CLI::App& app, Arguments& a) {
   CLI::App* info = app.add_subcommand("info", "tell more about an experiment, a robot, an engine, a plugin, ...");
   info->add_option("thing", a.info_thing,
                    "its name, 'engines' for all engines, or a file: a world, a robot, a program in Meld")
       ->required();
   info->add_flag("--names", a.info_names, "print only the names of an experiment's parameters");
+}
 
+void add_bench(CLI::App& app, Arguments& a) {
   CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");
   bench->footer(
       "\nExamples:\n  volvox bench\n  volvox bench engines --scenes S1,pile --engines native,bullet\n  volvox bench "
@@ -365,13 +369,14 @@ void add_others(CLI::App& app, Arguments& a) {
       ->type_name("N")
       ->check(whole_number(1, 1024));
   bench->add_flag("--json", a.bench.json, "print JSON");
-
   add_bench_engines(*bench, a.bench_engines);
   add_bench_lattice(*bench, a.bench_lattice);
   add_bench_particles(*bench, a.bench_particles);
   add_bench_evolve(*bench, a.bench_evolve);
   add_bench_view(*bench, a.bench_view);
+}
 
+void add_new(CLI::App& app, Arguments& a) {
   CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot, an experiment or a task of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
   make->add_option("kind", a.new_kind,
@@ -379,7 +384,9 @@ void add_others(CLI::App& app, Arguments& a) {
       ->required();
   make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
   make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
+}
 
+void add_crosscheck(CLI::App& app, Arguments& a) {
   CLI::App* crosscheck = app.add_subcommand("crosscheck", "run an experiment on all engines and compare the results");
   crosscheck->footer(
       "\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set "
@@ -407,9 +414,9 @@ void add_others(CLI::App& app, Arguments& a) {
                    "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...)")
       ->type_name("DIR");
   crosscheck->add_flag("--json", a.crosscheck.json, "print JSON");
+}
 
-  add_net(app, a.net);
-
+void add_replay(CLI::App& app, Arguments& a) {
   CLI::App* replay = app.add_subcommand("replay", "view a recorded run, or check that it can be reproduced");
   replay->footer(
       "\nExamples:\n  volvox run remod3d/snake --record --out results\n  volvox replay results\n  volvox replay "
@@ -427,14 +434,18 @@ void add_others(CLI::App& app, Arguments& a) {
       ->check(whole_number(1, 1024));
   replay->add_flag("--json", a.replay.json, "print the result of --verify as one JSON object");
   replay->add_flag("--quiet", a.replay.quiet, "no progress");
+}
 
+void add_view(CLI::App& app, Arguments& a) {
   CLI::App* view = app.add_subcommand("view", "show a single robot in a browser: move its joints, try its docks");
   view->footer("\nExamples:\n  volvox view superbot\n  volvox view my_robot.sdf");
   view->add_option("robot", a.view_robot,
                    "a robot (volvox list robots), an SDF or URDF file, or a genome of volvox evolve (.json)")
       ->required();
   add_viewer(*view, a.viewer);
+}
 
+void add_export(CLI::App& app, Arguments& a) {
   CLI::App* export_ = app.add_subcommand("export", "write a recording as tables, or a robot or world for MuJoCo");
   export_->footer(
       "\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables\n  volvox export "
@@ -455,28 +466,106 @@ void add_others(CLI::App& app, Arguments& a) {
       ->allow_extra_args(false);
   export_->add_option("--out", a.export_.out, "folder for the tables (default: csv beside the recording)")
       ->type_name("DIR");
+}
 
+void add_docs(CLI::App& app, Arguments& a) {
   CLI::App* docs = app.add_subcommand("docs", "open the site with tutorials and references, and print its path");
   docs->footer("\nExamples:\n  volvox docs\n  volvox docs --no-browser\n\ndocs/build in the source tree makes it.");
   docs->add_flag("--no-browser", a.viewer.no_browser, "print the path only");
+}
 
+void add_completion(CLI::App& app, Arguments& a) {
   CLI::App* completion =
       app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
   completion->footer(
       "\nExamples:\n  source <(volvox completion bash)\n  source <(volvox completion zsh)     (after compinit)\n"
       "  volvox completion fish | source");
   completion->add_option("shell", a.shell, "bash, zsh or fish")->default_val("bash");
+}
 
+void add_help(CLI::App& app, Arguments& a) {
   CLI::App* help = app.add_subcommand("help", "explain a command: volvox help run is volvox run --help");
   help->add_option("command", a.help_of, "and its subcommand, if any");
   help->add_flag("--man", a.man, "print all of it as a man page");
+}
+
+void add_others(CLI::App& app, Arguments& a) {
+  add_list(app, a);
+  add_info(app, a);
+  add_bench(app, a);
+  add_new(app, a);
+  add_crosscheck(app, a);
+  add_net(app, a.net);
+  add_replay(app, a);
+  add_view(app, a);
+  add_export(app, a);
+  add_docs(app, a);
+  add_completion(app, a);
+  add_help(app, a);
   app.add_subcommand("version", "print the version");
 }
 
-int parse_and_run(int argc, char** argv, sim::Library& library) {
-  CLI::App app("Volvox: a simulator of modular, self-reconfigurable robots");
-  app.get_formatter()->column_width(30);
-  Arguments a;
+int run_bench(const CLI::App& bench, const Arguments& a, sim::Library& library, Log& log) {
+  if (bench.got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
+  if (bench.got_subcommand("particles")) return bench_particles_command(a.bench_particles, log);
+  if (bench.got_subcommand("evolve")) return bench_evolve_command(a.bench_evolve, library, log);
+  if (bench.got_subcommand("view")) return bench_view_command(a.bench_view, library, log);
+  if (bench.got_subcommand("engines")) return bench_engines_command(a.bench_engines, library, log);
+  return bench_command(a.bench, library, log);
+}
+
+int run_export(const Arguments& a, sim::Library& library, Log& log) {
+  if (a.mjcf.empty() == !a.export_.csv)
+    return complain(Error(a.mjcf.empty() ? "nothing is to be written" : "--csv and --mjcf cannot be written at once",
+                          "give --csv for the tables of a recording, or --mjcf FILE for a robot or world"));
+  if (a.mjcf.empty() && !a.mjcf_set.empty())
+    return complain(Error("a recording has no parameters to set", "leave --set out"));
+  return a.mjcf.empty() ? export_command(a.export_, log)
+                        : export_mjcf_command(a.export_.folder, a.mjcf, a.mjcf_set, library, log);
+}
+
+int run_view(Arguments& a, sim::Library& library, Log& log) {
+  if (!a.view_robot.ends_with(".json")) return view_robot_command(a.view_robot, a.viewer, library);
+  // A genome: its organism in its world.
+  a.run.experiment = a.view_robot, a.run.viewer = a.viewer, a.run.show = true;
+  return run_command(a.run, library, log);
+}
+
+// The command that was given, and parsed into the arguments.
+int run_given(const CLI::App& app, Arguments& a, sim::Library& library) {
+  Log log(print_log, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet ||
+                               a.reproduce.quiet || a.evolve.quiet));
+  // A replay loads plugins itself, because its recording says whether they are isolated.
+  if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
+  if (app.got_subcommand("run")) return run_command(a.run, library, log);
+  if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
+  if (app.got_subcommand("evolve")) return evolve_command(a.evolve, library, log);
+  if (app.got_subcommand("reproduce")) return reproduce_command(a.reproduce, library, log);
+  if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
+  if (app.got_subcommand("list")) {
+    const ListAs how = a.list_names ? ListAs::names : a.list_json ? ListAs::json : ListAs::table;
+    return list_command(a.list_what, how, library);
+  }
+  if (app.got_subcommand("info"))
+    return a.info_names ? parameter_names_command(a.info_thing, library) : info_command(a.info_thing, library);
+  if (app.got_subcommand("bench")) return run_bench(*app.get_subcommand("bench"), a, library, log);
+  if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder, library);
+  if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
+  if (app.got_subcommand("scan")) {
+    a.scan.subcommand = app.get_subcommand("scan")->get_subcommands().front()->get_name();
+    return scan_command(a.scan, library, log);
+  }
+  if (app.got_subcommand("net")) return net_flood_command(a.net);
+  if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
+  if (app.got_subcommand("view")) return run_view(a, library, log);
+  if (app.got_subcommand("export")) return run_export(a, library, log);
+  if (app.got_subcommand("docs")) return docs_command(a.viewer.no_browser);
+  if (app.got_subcommand("completion")) return completion_command(a.shell);
+  std::fputs(welcome, stdout);
+  return done;
+}
+
+void add_commands(CLI::App& app, Arguments& a) {
   add_run(app, a);
   add_sweep(app, a);
   add_evolve(app, a.evolve);
@@ -485,6 +574,13 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   add_picture(app, a);
   add_scan(app, a.scan);
   add_others(app, a);
+}
+
+int parse_and_run(int argc, char** argv, sim::Library& library) {
+  CLI::App app("Volvox: a simulator of modular, self-reconfigurable robots");
+  app.get_formatter()->column_width(30);
+  Arguments a;
+  add_commands(app, a);
   const std::string version_line = fmt::format("volvox {}", version);
   app.set_version_flag("--version", version_line);
   for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", version_line);
@@ -517,59 +613,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return complain(explain(error, app, words[1]));
   }
-  Log log(print_log, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet ||
-                               a.reproduce.quiet || a.evolve.quiet));
-
-  // A replay loads plugins itself, because its recording says whether they are isolated.
-  if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
-  if (app.got_subcommand("run")) return run_command(a.run, library, log);
-  if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
-  if (app.got_subcommand("evolve")) return evolve_command(a.evolve, library, log);
-  if (app.got_subcommand("reproduce")) return reproduce_command(a.reproduce, library, log);
-  if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
-  if (app.got_subcommand("list"))
-    return list_command(a.list_what,
-                        a.list_names  ? ListAs::names
-                        : a.list_json ? ListAs::json
-                                      : ListAs::table,
-                        library);
-  if (app.got_subcommand("info"))
-    return a.info_names ? parameter_names_command(a.info_thing, library) : info_command(a.info_thing, library);
-  if (app.got_subcommand("bench")) {
-    const CLI::App* bench = app.get_subcommand("bench");
-    if (bench->got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
-    if (bench->got_subcommand("particles")) return bench_particles_command(a.bench_particles, log);
-    if (bench->got_subcommand("evolve")) return bench_evolve_command(a.bench_evolve, library, log);
-    if (bench->got_subcommand("view")) return bench_view_command(a.bench_view, library, log);
-    const bool engines = bench->got_subcommand("engines");
-    return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);
-  }
-  if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder, library);
-  if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
-  if (app.got_subcommand("scan")) {
-    a.scan.subcommand = app.get_subcommand("scan")->get_subcommands().front()->get_name();
-    return scan_command(a.scan, library, log);
-  }
-  if (app.got_subcommand("net")) return net_flood_command(a.net);
-  if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
-  if (app.got_subcommand("view") && a.view_robot.ends_with(".json")) {  // a genome: its organism in its world
-    a.run.experiment = a.view_robot, a.run.viewer = a.viewer, a.run.show = true;
-    return run_command(a.run, library, log);
-  }
-  if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer, library);
-  if (app.got_subcommand("export")) {
-    if (a.mjcf.empty() == !a.export_.csv)
-      return complain(Error(a.mjcf.empty() ? "nothing is to be written" : "--csv and --mjcf cannot be written at once",
-                            "give --csv for the tables of a recording, or --mjcf FILE for a robot or world"));
-    if (a.mjcf.empty() && !a.mjcf_set.empty())
-      return complain(Error("a recording has no parameters to set", "leave --set out"));
-    return a.mjcf.empty() ? export_command(a.export_, log)
-                          : export_mjcf_command(a.export_.folder, a.mjcf, a.mjcf_set, library, log);
-  }
-  if (app.got_subcommand("docs")) return docs_command(a.viewer.no_browser);
-  if (app.got_subcommand("completion")) return completion_command(a.shell);
-  std::fputs(welcome, stdout);
-  return done;
+  return run_given(app, a, library);
 }
 
 }  // namespace

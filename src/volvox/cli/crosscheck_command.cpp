@@ -222,7 +222,8 @@ Result<void> write_folder(const fs::path& folder, const std::vector<sim::RunRepo
   return write_histories(folder / "histories.csv", reports);
 }
 
-void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
+void print_table(const std::vector<sim::RunReport>& reports, const std::vector<std::string>& found, double tolerance,
+                 const fs::path& folder) {
   std::vector<std::vector<std::string>> rows = {{"metric"}};
   for (const sim::RunReport& report : reports) {
     rows[0].push_back(report.engine);
@@ -246,15 +247,24 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
       "\n{}\n  'off by' is the difference from {}, as a part of the larger of the two; more than {:.0f} % is called a "
       "disagreement,\n  unless it is too small to matter (volvox crosscheck --help).\n",
       report::text_table(rows), reports.front().engine, 100 * tolerance);
+  fmt::print("{}\n", found.empty() ? "  The engines agree." : "  Where they disagree:");
+  for (const std::string& finding : found) fmt::print("  - {}\n", finding);
+  fmt::print("\n  plots, histories and findings: {}\n", folder.string());
 }
 
-}  // namespace
+void print_json(const std::vector<sim::RunReport>& reports, const std::vector<std::string>& found,
+                const fs::path& folder) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const sim::RunReport& report : reports) results.push_back(nlohmann::ordered_json::parse(report.json()));
+  fmt::print(
+      "{}\n",
+      to_json_text(nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}, 2));
+}
 
-int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& library, Log& log) {
-  auto settings = parse_settings(arguments.set);
-  if (!settings.ok()) return complain(settings.error());
+// Those that were named, or all with dynamics; the reference comes first. Each can be made.
+Result<std::vector<std::string>> chosen_engines(const CrosscheckArguments& arguments, const sim::Library& library) {
   const auto named = engines_named(arguments.engines);
-  if (!named.ok()) return complain(named.error());
+  if (!named.ok()) return named.error();
   std::vector<std::string> engines = *named;
   if (engines.empty()) {
     engines.push_back(physics::default_engine);
@@ -264,14 +274,24 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     }
   }
   for (const std::string& engine : engines)  // before anything runs, and before a folder is made
-    if (const auto made = library.engines.make(engine, {}); !made.ok()) return complain(made.error());
+    if (const auto made = library.engines.make(engine, {}); !made.ok()) return made.error();
   if (std::set<std::string>(engines.begin(), engines.end()).size() < 2)
-    return complain(Error(fmt::format("there is nothing to compare {} with", engines.front()),
-                          "name at least two different engines, the reference first, as in --engines native,bullet"));
+    return Error(fmt::format("there is nothing to compare {} with", engines.front()),
+                 "name at least two different engines, the reference first, as in --engines native,bullet");
+  return engines;
+}
+
+}  // namespace
+
+int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& library, Log& log) {
+  auto settings = parse_settings(arguments.set);
+  if (!settings.ok()) return complain(settings.error());
+  const auto engines = chosen_engines(arguments, library);
+  if (!engines.ok()) return complain(engines.error());
   std::vector<sim::RunReport> reports;
   fs::path folder;
   Result<platform::FolderLock> kept = Error("no folder was made yet", "");
-  for (const std::string& engine : engines) {
+  for (const std::string& engine : *engines) {
     sim::RunOptions options;
     options.experiment = arguments.experiment;
     options.engine = engine;
@@ -302,18 +322,8 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     return complain(written.error());
   if (!arguments.csv.empty())
     if (const auto written = write_histories(arguments.csv, reports); !written.ok()) return complain(written.error());
-  if (arguments.json) {
-    nlohmann::ordered_json results = nlohmann::ordered_json::array();
-    for (const sim::RunReport& report : reports) results.push_back(nlohmann::ordered_json::parse(report.json()));
-    fmt::print("{}\n",
-               to_json_text(
-                   nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}, 2));
-  } else {
-    print_table(reports, arguments.tolerance);
-    fmt::print("{}\n", found.empty() ? "  The engines agree." : "  Where they disagree:");
-    for (const std::string& finding : found) fmt::print("  - {}\n", finding);
-    fmt::print("\n  plots, histories and findings: {}\n", folder.string());
-  }
+  if (arguments.json) print_json(reports, found, folder);
+  else print_table(reports, found, arguments.tolerance, folder);
   return std::all_of(reports.begin(), reports.end(), [](const sim::RunReport& r) { return r.status == "done"; })
              ? done
              : run_failed;

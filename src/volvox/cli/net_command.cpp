@@ -17,17 +17,15 @@ void say_it_does_nothing(std::string_view option, net::FloodMode mode) {
   std::fputs(fmt::format("volvox: warning: {} does nothing in the mode {}\n", option, net::name(mode)).c_str(), stderr);
 }
 
-}  // namespace
-
-int net_flood_command(const NetArguments& arguments) {
+Result<net::FloodOptions> options_of(const NetArguments& arguments) {
   net::FloodOptions options;
   options.nodes = arguments.nodes;
   options.seed = arguments.seed;
   const auto mode = net::parse_flood_mode(arguments.mode);
-  if (!mode.ok()) return complain(mode.error());
+  if (!mode.ok()) return mode.error();
   options.mode = *mode;
   const auto layout = net::parse_flood_layout(arguments.layout);
-  if (!layout.ok()) return complain(layout.error());
+  if (!layout.ok()) return layout.error();
   options.layout = *layout;
   options.dimension = arguments.dimension;
   options.spacing = arguments.spacing;
@@ -38,28 +36,18 @@ int net_flood_command(const NetArguments& arguments) {
   options.payload = arguments.payload;
   if (arguments.slot) options.slot = Time::seconds(*arguments.slot);
   if (arguments.source) options.source = *arguments.source;
-  if (arguments.cull && options.mode != net::FloodMode::culled) say_it_does_nothing("--cull", *mode);
-  if (arguments.range && options.mode == net::FloodMode::wired) say_it_does_nothing("--range", *mode);
-  if (arguments.window && options.mode == net::FloodMode::wired) say_it_does_nothing("--window", *mode);
-  if (arguments.slot && options.mode == net::FloodMode::wired) say_it_does_nothing("--slot", *mode);
+  return options;
+}
 
-  // Checked before the flood, which may take long.
-  if (!arguments.pcap.empty() && !can_write_file(arguments.pcap))
-    return complain(
-        Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
-  net::FrameLog log;
-  const auto flood = [&] {
-    Progress progress("nodes reached", arguments.json);
-    return net::run_flood(options, arguments.pcap.empty() ? nullptr : &log, progress.teller());
-  }();
-  if (!flood.ok()) return complain(flood.error());
-  if (!arguments.pcap.empty())
-    if (const auto written = net::write_pcapng(log, arguments.pcap); !written.ok()) return complain(written.error());
-  if (arguments.json) {
-    fmt::print("{}\n", flood->json());
-    return done;
-  }
-  const net::FloodReport& r = *flood;
+void warn_of_useless(const NetArguments& arguments, net::FloodMode mode) {
+  if (arguments.cull && mode != net::FloodMode::culled) say_it_does_nothing("--cull", mode);
+  if (mode != net::FloodMode::wired) return;
+  if (arguments.range) say_it_does_nothing("--range", mode);
+  if (arguments.window) say_it_does_nothing("--window", mode);
+  if (arguments.slot) say_it_does_nothing("--slot", mode);
+}
+
+void print(const net::FloodReport& r, const net::FrameLog& log, const std::string& pcap) {
   const auto count = [](std::uint64_t n) { return std::to_string(n); };
   std::vector<std::vector<std::string>> rows = {
       {"flood", fmt::format("{}, {} in {} dimensions", r.mode, r.layout, r.dimension)},
@@ -88,7 +76,29 @@ int net_flood_command(const NetArguments& arguments) {
   fmt::print("{}", report::text_table(rows));
   if (log.left_out() > 0) fmt::print("  note: the capture ends early: {} events did not fit\n", log.left_out());
   for (const std::string& warning : r.warnings) fmt::print("  note: {}\n", warning);
-  if (!arguments.pcap.empty()) fmt::print("  frames in {}\n", arguments.pcap);
+  if (!pcap.empty()) fmt::print("  frames in {}\n", pcap);
+}
+
+}  // namespace
+
+int net_flood_command(const NetArguments& arguments) {
+  const auto options = options_of(arguments);
+  if (!options.ok()) return complain(options.error());
+  warn_of_useless(arguments, options->mode);
+  // Checked before the flood, which may take long.
+  if (!arguments.pcap.empty() && !can_write_file(arguments.pcap))
+    return complain(
+        Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
+  net::FrameLog log;
+  const auto flood = [&] {
+    Progress progress("nodes reached", arguments.json);
+    return net::run_flood(*options, arguments.pcap.empty() ? nullptr : &log, progress.teller());
+  }();
+  if (!flood.ok()) return complain(flood.error());
+  if (!arguments.pcap.empty())
+    if (const auto written = net::write_pcapng(log, arguments.pcap); !written.ok()) return complain(written.error());
+  if (arguments.json) fmt::print("{}\n", flood->json());
+  else print(*flood, log, arguments.pcap);
   return done;
 }
 

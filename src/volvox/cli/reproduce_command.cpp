@@ -248,6 +248,14 @@ Result<std::vector<Claim>> all_claims() {
   return claims;
 }
 
+// What cannot be written does not keep the others from it.
+static Result<void> write(const Reproduction& r, const fs::path& folder) {
+  const auto page = write_file(folder / "index.html", reproduction_page(r));
+  const auto table = write_file(folder / "claims.csv", reproduction_csv(r));
+  const auto summary = write_file(folder / "reproduction.md", reproduction_markdown(r));
+  return !page.ok() ? page : !table.ok() ? table : summary;
+}
+
 int reproduce_command(const ReproduceArguments& arguments, sim::Library& library, Log& log) {
   if (arguments.check) return check_figures(arguments.what);
   if (arguments.figures && arguments.list)
@@ -292,11 +300,7 @@ int reproduce_command(const ReproduceArguments& arguments, sim::Library& library
   if (!arguments.no_pictures)
     if (auto drawn = draw_pictures(*r, *folder / "pictures", library, log, quiet); !drawn.ok())
       return complain(drawn.error()), run_failed;
-  const auto page = write_file(*folder / "index.html", reproduction_page(*r));
-  const auto table = write_file(*folder / "claims.csv", reproduction_csv(*r));
-  const auto summary = write_file(*folder / "reproduction.md", reproduction_markdown(*r));
-  for (const auto* written : {&page, &table, &summary})
-    if (!written->ok()) return complain(written->error()), run_failed;
+  if (auto written = write(*r, *folder); !written.ok()) return complain(written.error()), run_failed;
   if (arguments.json) fmt::print("{}\n", to_json_text(to_json(*r, *folder), 2));
   else if (!arguments.quiet)
     fmt::print("\n{}\n  {} claims: {} agree, {} better, {} differ, {} failed, {} missing\n  page   {}\n  table  {}\n",

@@ -220,6 +220,19 @@ void load_users_plugins(std::optional<double> isolate, sim::Library& library, Lo
   if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get())) plugins->load_users(isolate, library, log);
 }
 
+// A program in Meld runs as the experiment dprsim/meld.
+static Result<void> run_meld(const std::string& program, sim::RunOptions& options) {
+  options.experiment = "dprsim/meld";
+  std::error_code error;
+  if (!fs::is_regular_file(program, error))
+    return Diagnostic{program, 0, "there is no such program", "see whether the path is right"};
+  // The path as the user gave it, also in a replay from another folder.
+  options.settings["program"] = fs::absolute(program).string();
+  if (const auto cells = options.settings.find("cells"); cells != options.settings.end())
+    if (fs::is_regular_file(cells->second, error)) cells->second = fs::absolute(cells->second).string();
+  return {};
+}
+
 Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   sim::RunOptions options;
   options.experiment = arguments.experiment;
@@ -263,17 +276,8 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   auto settings = parse_settings(arguments.set);
   if (!settings.ok()) return settings.error();
   options.settings = std::move(*settings);
-  if (arguments.experiment.ends_with(".meld")) {
-    options.experiment = "dprsim/meld";
-    std::error_code error;
-    const bool is_there = fs::is_regular_file(arguments.experiment, error);
-    if (!is_there)
-      return Diagnostic{arguments.experiment, 0, "there is no such program", "see whether the path is right"};
-    // The path as the user gave it, also in a replay from another folder.
-    options.settings["program"] = fs::absolute(arguments.experiment).string();
-    if (const auto cells = options.settings.find("cells"); cells != options.settings.end())
-      if (fs::is_regular_file(cells->second, error)) cells->second = fs::absolute(cells->second).string();
-  }
+  if (arguments.experiment.ends_with(".meld"))
+    if (auto found = run_meld(arguments.experiment, options); !found.ok()) return found.error();
   for (const std::string& plugin : arguments.plugins) {
     // The path as the user gave it, also in a replay from another folder.
     std::error_code error;
@@ -285,6 +289,55 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   options.accept_changes = arguments.accept_changes;
   return options;
 }
+
+namespace {
+
+// What is written while the run goes on: a film, a capture of its frames, a recording; null: it was not asked for.
+struct Besides {
+  std::unique_ptr<Film> film;
+  std::shared_ptr<net::PcapngFile> capture;
+  std::shared_ptr<record::Recorder> recorder;
+
+  // The run calls this object at every tick from now on.
+  Result<void> begin(const RunArguments& arguments, sim::Run& run, const fs::path& folder, sim::Library& library,
+                     Log& log) {
+    if (arguments.video) {
+      ViewArguments view = arguments.view;
+      if (view.camera.empty()) view.camera = run.camera();
+      auto made = Film::create(*arguments.video, view, render_engines(library), run);
+      if (!made.ok()) return made.error();
+      film = std::move(*made);
+      run.add_onlooker([this, &log](const sim::Simulation&) {
+        const bool good = film->status().ok();
+        film->observe();
+        if (good && !film->status().ok())
+          log.warning("the film ends here, the run goes on: " + film->status().error().text());
+      });
+    }
+    if (arguments.pcap) {
+      auto started = start_capture(*arguments.pcap, run, log);
+      if (!started.ok()) return started.error();
+      capture = std::move(*started);
+    }
+    if (arguments.record) {
+      auto started = start_recording(run, folder / record::format::file_name);
+      if (!started.ok()) return started.error();
+      recorder = std::move(*started);
+    }
+    return {};
+  }
+
+  // Film and capture. What fails does not keep the other from being written.
+  Result<void> finish() {
+    Result<void> finished;
+    if (capture) finished = capture->flush();
+    if (film)
+      if (auto filmed = film->finish(); finished.ok()) finished = filmed;
+    return finished;
+  }
+};
+
+}  // namespace
 
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
   if (arguments.show)
@@ -310,43 +363,13 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     write_failure(**run, *folder, error.text());
     return complain(error);
   };
-  std::unique_ptr<Film> film;
-  if (arguments.video) {
-    ViewArguments view = arguments.view;
-    if (view.camera.empty()) view.camera = (*run)->camera();
-    auto made = Film::create(*arguments.video, view, render_engines(library), **run);
-    if (!made.ok()) return refuse(made.error());
-    film = std::move(*made);
-    (*run)->add_onlooker([&](const sim::Simulation&) {
-      const bool good = film->status().ok();
-      film->observe();
-      if (good && !film->status().ok())
-        log.warning("the film ends here, the run goes on: " + film->status().error().text());
-    });
-  }
-  std::shared_ptr<net::PcapngFile> capture;  // null: no frames are captured
-  if (arguments.pcap) {
-    auto started = start_capture(*arguments.pcap, **run, log);
-    if (!started.ok()) return refuse(started.error());
-    capture = std::move(*started);
-  }
-  std::shared_ptr<record::Recorder> recorder;  // null: not recorded
-  if (arguments.record) {
-    auto started = start_recording(**run, *folder / record::format::file_name);
-    if (!started.ok()) return refuse(started.error());
-    recorder = std::move(*started);
-  }
-  // What fails does not keep the others from being written.
-  const auto finish_besides = [&]() -> Result<void> {
-    Result<void> finished;
-    if (capture) finished = capture->flush();
-    if (film)
-      if (auto filmed = film->finish(); finished.ok()) finished = filmed;
-    return finished;
-  };
+  Besides besides;
+  if (auto begun = besides.begin(arguments, **run, *folder, library, log); !begun.ok()) return refuse(begun.error());
+  const auto finish_besides = [&] { return besides.finish(); };
   // Film and capture show the run up to its end or its first reset.
   if (arguments.show)
-    return view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log, finish_besides);
+    return view_run(std::move(*run), besides.recorder, arguments, *options, folder->string(), library, log,
+                    finish_besides);
 
   {
     Progress bar((*run)->report().experiment, arguments.quiet);
@@ -354,7 +377,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
   }
   const sim::RunReport& report = (*run)->report();
-  auto written = write_results(**run, recorder.get(), *folder);
+  auto written = write_results(**run, besides.recorder.get(), *folder);
   if (auto finished = finish_besides(); written.ok()) written = finished;
   if (!written.ok()) write_failure(**run, *folder, written.error().text());
 

@@ -45,19 +45,8 @@ void add_build_options(CLI::App& command, ScanArguments& a, bool input = true) {
   command.add_flag("--raw", a.raw, "leave nodes where they learned to be (gsrm, gg), and the path of a log as it is");
 }
 
-}  // namespace
-
-void add_scan(CLI::App& app, ScanArguments& a) {
-  CLI::App* scan = app.add_subcommand(
-      "scan", "arenas from laser scans: simulate, locate, clean, build, refine, evaluate, register, run");
-  scan->require_subcommand(1);
-  scan->footer(
-      "\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply\n  volvox scan build drive.log "
-      "--method pf -o arena.sdf\n"
-      "  volvox scan evaluate arena.stl --truth truth.ply\n  volvox scan run room.pcd --method gsrm --robot wheelbot "
-      "--duration 20");
-
-  CLI::App* simulate = scan->add_subcommand(
+void add_simulate(CLI::App& scan, ScanArguments& a) {
+  CLI::App* simulate = scan.add_subcommand(
       "simulate", "draw an arena by chance, and scan it: a robot with two lasers drives through it");
   simulate->footer(
       "\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply --path path.csv\n"
@@ -111,9 +100,10 @@ void add_scan(CLI::App& app, ScanArguments& a) {
       ->type_name("N")
       ->check(between(0, 1.8e19));
   add_common(*simulate, a, true);
+}
 
-  CLI::App* locate =
-      scan->add_subcommand("locate", "find the robot's path, from its horizontal laser and its odometry");
+void add_locate(CLI::App& scan, ScanArguments& a) {
+  CLI::App* locate = scan.add_subcommand("locate", "find the robot's path, from its horizontal laser and its odometry");
   locate->footer(
       "\nExamples:\n  volvox scan locate drive.log -o located.log\n  volvox scan locate drive.log -o located.log "
       "--truth path.csv");
@@ -124,9 +114,11 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   locate->add_option("--truth", a.truth, "to compare with: the true path (simulate --path), or a log with known poses")
       ->type_name("CSV|LOG");
   add_common(*locate, a, false);
+}
 
+void add_clean(CLI::App& scan, ScanArguments& a) {
   CLI::App* clean =
-      scan->add_subcommand("clean", "a cloud without shaking, noise and outliers, from a scan log or a cloud");
+      scan.add_subcommand("clean", "a cloud without shaking, noise and outliers, from a scan log or a cloud");
   clean->footer(
       "\nExamples:\n  volvox scan clean located.log -o cloud.ply\n  volvox scan clean raw.pcd -o cloud.pcd --cell 0.05 "
       "--least 5");
@@ -144,8 +136,10 @@ void add_scan(CLI::App& app, ScanArguments& a) {
       ->check(whole_number(1, 1'000'000));
   clean->add_flag("--raw", a.raw, "leave the path of the log as it is");
   add_common(*clean, a, false);
+}
 
-  CLI::App* build = scan->add_subcommand("build", "a mesh from a cloud or a scan log");
+void add_build(CLI::App& scan, ScanArguments& a) {
+  CLI::App* build = scan.add_subcommand("build", "a mesh from a cloud or a scan log");
   build->footer(
       "\nExamples:\n  volvox scan build cloud.pcd -o arena.ply\n  volvox scan build cloud.pcd --method pf -o arena.sdf "
       "    (a world, with arena.stl beside it)\n"
@@ -155,8 +149,10 @@ void add_scan(CLI::App& app, ScanArguments& a) {
       ->required()
       ->type_name("MESH");
   add_common(*build, a, true);
+}
 
-  CLI::App* refine = scan->add_subcommand("refine", "a built arena takes in new scans");
+void add_refine(CLI::App& scan, ScanArguments& a) {
+  CLI::App* refine = scan.add_subcommand("refine", "a built arena takes in new scans");
   refine->footer(
       "\nExamples:\n  volvox scan refine arena.ply scan2.pcd -o better.ply\n  volvox scan refine arena.ply scan2.pcd "
       "--method mixed -o better.sdf   (a mesh does not say how it was built: give the method again)\n  volvox scan "
@@ -171,8 +167,10 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   refine->add_flag("--placed", a.placed, "the scans are in the arena's frame already");
   add_build_options(*refine, a, false);
   add_common(*refine, a, true);
+}
 
-  CLI::App* evaluate = scan->add_subcommand("evaluate", "measure a mesh against the true one");
+void add_evaluate(CLI::App& scan, ScanArguments& a) {
+  CLI::App* evaluate = scan.add_subcommand("evaluate", "measure a mesh against the true one");
   evaluate->footer(
       "\nExamples:\n  volvox scan evaluate arena.ply --truth truth.ply\n  volvox scan evaluate arena.ply --truth "
       "truth.ply --json | jq .f_2cm");
@@ -183,15 +181,19 @@ void add_scan(CLI::App& app, ScanArguments& a) {
       ->type_name("N")
       ->check(between(1, 1e7));
   add_common(*evaluate, a, false);
+}
 
-  CLI::App* registered = scan->add_subcommand("register", "lay one scan of a room on another");
+void add_register(CLI::App& scan, ScanArguments& a) {
+  CLI::App* registered = scan.add_subcommand("register", "lay one scan of a room on another");
   registered->footer("\nExamples:\n  volvox scan register scan1.pcd scan2.pcd -o room.pcd");
   registered->add_option("first", a.input, "stays where it is")->required()->type_name("CLOUD");
   registered->add_option("second", a.second, "is turned and shifted")->required()->type_name("CLOUD");
   registered->add_option("-o,--output", a.output, "both in one cloud: .ply, .pcd or .xyz")->type_name("CLOUD");
   add_common(*registered, a, false);
+}
 
-  CLI::App* run = scan->add_subcommand("run", "a cloud to an arena to a run, with a robot on its floor");
+void add_run(CLI::App& scan, ScanArguments& a) {
+  CLI::App* run = scan.add_subcommand("run", "a cloud to an arena to a run, with a robot on its floor");
   run->footer(
       "\nExamples:\n  volvox scan run room.pcd --method pf --duration 20\n  volvox scan run drive.log --method gsrm "
       "--robot superbot --behavior alternate --json --quiet");
@@ -213,6 +215,27 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   run->add_option("--out", a.run.out, "folder for the arena and the results (default: runs/scan/001, ...)")
       ->type_name("DIR");
   add_common(*run, a, true);
+}
+
+}  // namespace
+
+void add_scan(CLI::App& app, ScanArguments& a) {
+  CLI::App* scan = app.add_subcommand(
+      "scan", "arenas from laser scans: simulate, locate, clean, build, refine, evaluate, register, run");
+  scan->require_subcommand(1);
+  scan->footer(
+      "\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply\n  volvox scan build drive.log "
+      "--method pf -o arena.sdf\n"
+      "  volvox scan evaluate arena.stl --truth truth.ply\n  volvox scan run room.pcd --method gsrm --robot wheelbot "
+      "--duration 20");
+  add_simulate(*scan, a);
+  add_locate(*scan, a);
+  add_clean(*scan, a);
+  add_build(*scan, a);
+  add_refine(*scan, a);
+  add_evaluate(*scan, a);
+  add_register(*scan, a);
+  add_run(*scan, a);
 }
 
 }  // namespace volvox::cli
