@@ -1,5 +1,5 @@
-// How far long work has come, on standard error: one line that is overwritten on a terminal; elsewhere whole lines, less
-// and less often. Times are of the clock, s. For one thread, and one object at a time.
+// How far long work has come, on standard error: one line that is overwritten on a terminal; elsewhere whole lines,
+// less and less often. Times are of the clock, s. For one thread, and one object at a time.
 #pragma once
 
 #include <functional>

@@ -16,8 +16,8 @@
 
 namespace volvox::lattice {
 
-// Of the bytes of a file, by the ending of its name: .csv or .txt is a list; .png, .jpg, .bmp, .pgm an image; .stl, .obj,
-// .ply, .off a mesh.
+// Of the bytes of a file, by the ending of its name: .csv or .txt is a list; .png, .jpg, .bmp, .pgm an image; .stl,
+// .obj, .ply, .off a mesh.
 Result<std::vector<Cell>> cells_of(const std::string& bytes, const std::filesystem::path& file, const Lattice& lattice);
 
 // A list: a cell a line, "x,y" or "x,y,z", in whole numbers; a line "x,y,z" may come first, and # begins a comment. The
