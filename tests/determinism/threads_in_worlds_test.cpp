@@ -46,9 +46,7 @@ std::uint64_t hash_of(const Case& scene, int threads) {
 
 class ThreadsInWorlds : public testing::TestWithParam<Case> {};
 
-TEST_P(ThreadsInWorlds, GiveTheSameBits) {
-  EXPECT_EQ(hash_of(GetParam(), 4), hash_of(GetParam(), 1));
-}
+TEST_P(ThreadsInWorlds, GiveTheSameBits) { EXPECT_EQ(hash_of(GetParam(), 4), hash_of(GetParam(), 1)); }
 
 INSTANTIATE_TEST_SUITE_P(Small, ThreadsInWorlds,
                          testing::Values(Case{"water_over_modules", "remod3d/fluid", {{"spacing", "0.1"}}, 4},
