@@ -32,9 +32,9 @@ class CommandTest(unittest.TestCase):
         self.enterContext(temporary := tempfile.TemporaryDirectory(prefix="volvox test "))
         self.folder = temporary.name
 
-    def run_program(self, *arguments, status=0, program=None, **environment):
-        """The finished process. Its exit status must be `status` (None: any). A command may take at most a minute."""
-        done = subprocess.run([program or self.program, *map(str, arguments)], cwd=self.folder, text=True, timeout=60,
+    def run_program(self, *arguments, status=0, program=None, timeout=60, **environment):
+        """The finished process. Its exit status must be `status` (None: any). A command may take at most `timeout` seconds."""
+        done = subprocess.run([program or self.program, *map(str, arguments)], cwd=self.folder, text=True, timeout=timeout,
                               capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, **environment})
         if status is not None:
             self.assertEqual(done.returncode, status, f"{' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}")

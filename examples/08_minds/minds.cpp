@@ -89,7 +89,7 @@ class Planning : public Behavior {
     if (plan_.empty()) return;
     const Cell next = cell(plan_.front());
     go(agent, next);
-    if (std::hypot(agent.angle("x") - next.x * width, agent.angle("y") - next.y * width) > 0.005) return;
+    if (volvox::length(agent.angle("x") - next.x * width, agent.angle("y") - next.y * width) > 0.005) return;
     plan_.erase(plan_.begin());
     ++agent.model<Journey>().moves;
     agent.model<Journey>().arrived = plan_.empty();

@@ -1,4 +1,5 @@
 // `volvox bench lattice`: catoms by the million.
+// For the thread of main. What it prints are times of this machine.
 #pragma once
 
 #include "volvox/cli/bench_scenes.h"

@@ -1,4 +1,5 @@
 // `volvox bench view`: frames that are simulated and drawn together.
+// For the thread of main, which draws, too. What it prints are times of this machine.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // `volvox docs`: the site that docs/build has made.
+// For the thread of main.
 #pragma once
 
 namespace volvox::cli {

@@ -1,4 +1,5 @@
 // `volvox export ROBOT|EXPERIMENT|FILE --mjcf FILE`: for MuJoCo.
+// For the thread of main. The same files give the same bytes.
 #pragma once
 
 #include <string>

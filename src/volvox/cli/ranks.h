@@ -1,4 +1,5 @@
 // What `evolve` and `sweep` do as one of several ranks of a cluster.
+// For the thread of main. Who does which piece of work changes no result (cluster/ranks.h).
 #pragma once
 
 #include <string>

@@ -7,6 +7,7 @@
 //   cmaes       minds of a given body: covariance matrix adaptation (Hansen 2016)
 //   de          minds of a given body: differential evolution (Storn and Price 1997)
 //   random      nothing is learnt: what the others are measured by
+// To be called by one thread; trials run in parallel between asking and telling.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // What the parser makes of a program: declarations, constants, functions and rules, each with its place in a file.
+// Plain values that own all they hold; the same text gives the same tree.
 #pragma once
 
 #include <cstdint>

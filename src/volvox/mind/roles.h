@@ -11,6 +11,8 @@
 //   book.rules = {{{"wave"}, "still", [](const Situation& s) { return s.connected("e"); }},
 //                 {{"still"}, "wave", [](const Situation& s) { return !s.connected("e"); }}};
 //   registry.add("waver", role_player(book), "waves unless somebody stands to the east");
+// Angles in rad, times in s or in steps where said. A book does not change while modules play by it, so that all share
+// it; a player belongs to one module (threads: behavior.h).
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // The names of all of a kind, for messages that say what there is.
 // The names are copies.
-// In the order of the items.
+// In the order of the items. A pure function.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 // Success: P >= z (noise + interference) during the whole frame. Since P is constant, this is a limit
 //          on the sum of powers, which the medium watches.
 // Carrier: busy while the radio transmits or noise + signals >= the carrier threshold.
+// Times in ns of simulated time. Owned by the network, in whose one thread everything here happens. Deterministic.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // Cells by which points are sorted, once for the processor and for a GPU.
+// Lengths in m. Pure functions: the same box and reach give the same cells, on every machine.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,6 @@
 // A GPU that steps particles, in a library that is loaded at run time: one program runs with and without it.
+// A world owns its DeviceSide and uses it by one thread; a Device is shared and never changes. A device repeats its own
+// bits.
 #pragma once
 
 #include <memory>

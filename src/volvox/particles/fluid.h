@@ -1,5 +1,7 @@
 // The fluid: smoothed particles whose density is corrected by position (Macklin and Mueller, "Position Based Fluids",
 // 2013), with the bodies around them as parts of the density. Kernels over plain arrays.
+// SI units, world frame. The world owns the arrays, and gives blocks of particles to threads: each thread writes its
+// own, in a fixed order of sums, so that the bits are the same at any number of threads.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The smoothing kernel: Wendland's C2 (W = a (1 - q)^4 (4 q + 1), q = distance / support), whose gradient needs no
 // division and under which particles do not pair; and what a wall adds to it.
-// Plain functions of numbers, for floats, lanes and device code. (Wendland 1995; Dehnen and Aly 2012.)
+// Pure functions of numbers, for floats, lanes and device code. (Wendland 1995; Dehnen and Aly 2012.)
 #pragma once
 
 #include "volvox/particles/lanes.h"

@@ -1,4 +1,5 @@
 // The arithmetic of the simple shapes, once for the processor and for a GPU.
+// Lengths in m, world frame unless a name says otherwise. Pure functions.
 #pragma once
 
 #include "volvox/particles/shapes.h"

@@ -1,5 +1,7 @@
 // The arithmetic of grains and points of cloth, once for the processor and for a GPU (see fluid_kernels.h for
 // `Number`).
+// SI units, world frame. Pure functions of one particle and its list: who computes it, and when within a phase, changes
+// no bit.
 #pragma once
 
 #include "volvox/particles/fluid_kernels.h"

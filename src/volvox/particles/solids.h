@@ -1,5 +1,6 @@
 // Grains and the points of cloth: spheres that touch, with dry friction that holds (Cundall and Strack 1979, written
 // for positions) and rolling resistance. Kernels over plain arrays.
+// SI units, world frame. Arrays, threads and determinism as in fluid.h.
 #pragma once
 
 #include <array>

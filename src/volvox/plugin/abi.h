@@ -1,5 +1,6 @@
 /* What a plugin shows to Volvox: one C function, volvox_plugin, and what it returns. C, so that
- * any plugin can be asked what it was built for before anything else of it is touched. */
+ * any plugin can be asked what it was built for before anything else of it is touched.
+ * Called once, by the thread that loads it; the plugin owns what it returns, for the life of the process. */
 #pragma once
 
 #include <stddef.h>

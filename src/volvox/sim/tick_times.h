@@ -1,4 +1,5 @@
 // The distribution of the times of many ticks (a day's and more), in constant memory.
+// Times in s, of the wall: they differ from run to run and reach no state. For one thread.
 #pragma once
 
 #include <cstdint>

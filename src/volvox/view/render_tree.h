@@ -2,6 +2,7 @@
 // world and then constant; a frame holds what changes from tick to tick. Poses of links are in the world
 // frame (m), poses of docks and sensors in the frame of their link. Nothing here writes to the world or
 // depends on a render engine.
+// One thread takes trees and frames from the world, between ticks; the same state gives the same frame.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,6 @@
 // Crawls over the surface of the ensemble at random, by whatever motions the world has: rolling, sliding or pivoting.
+// The world owns a state for each catom and runs it by one thread at a time. It draws from the random stream of its
+// catom and tick, so that the same seed gives the same ways.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -10,6 +10,7 @@
 // because of the next one behind it asks that one to go back a step: rolling needs the cell beyond, too, which the
 // paper's robots do not. So the shape grows in layers around the seed. It must be one piece with the seed at its rim,
 // and the heap beside it.
+// The world owns a state for each catom and runs it by one thread at a time; the same seed gives the same moves.
 #pragma once
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 // - To walk, the catom that is farther from the target than all its neighbours rolls along the edge of its group, until
 //   the next roll would lead it away from the target again. Then another one is farthest.
 // - Who hears one walker only, its own, and no call, has met everybody and rests.
+// The world owns a state for each catom and runs it by one thread at a time; the same seed gives the same ways.
 #pragma once
 
 #include <bit>

@@ -11,37 +11,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Water, grains of two kinds, a cloth that tears, and a ball that is pushed.
-std::unique_ptr<ParticleWorld> mixed(ThreadPool* threads) {
-  WorldOptions options;
-  options.threads = threads;
-  options.fluid.spacing = 0.05;
-  options.low = {-1, -1, -1};
-  options.high = {2, 2, 1.95};
-  options.rolling_resistance = 0.1;
-  auto world = make_world(options);
-  add_tank(*world, {0, 0, 0}, {0.6, 0.6, 3});
-  EXPECT_TRUE(world->add_fluid_box({0, 0, 0}, {0.6, 0.6, 0.3}).ok());
-  std::vector<Vec3> places[2];
-  for (int i = 0; i < 120; ++i)
-    places[i % 2].push_back(Vec3{0.1 + i % 5 * 0.1, 0.1 + i / 5 % 5 * 0.1, 0.4 + i / 25 * 0.1});
-  EXPECT_TRUE(world->add_grains({0.03, 2500, 0.5}, places[0]).ok());
-  EXPECT_TRUE(world->add_grains({0.02, 600, 0.3}, places[1]).ok());
-  const auto cloth = world->add_cloth({.corner = {0.1, 0.1, 1},
-                                       .along_columns = {0.4, 0, 0},
-                                       .along_rows = {0, 0.4, 0},
-                                       .columns = 11,
-                                       .rows = 9,
-                                       .strength = 0.5});
-  EXPECT_TRUE(cloth.ok());
-  world->pin(*cloth);
-  ShapeDesc ball{.kind = ShapeKind::sphere, .radius = 0.08, .mass = 1, .moments = {0.01, 0.01, 0.01}};
-  ball.pose.position = {0.3, 0.3, 1.2};
-  EXPECT_TRUE(world->add_shape(ball).ok());
-  EXPECT_TRUE(world->add_fluid(std::vector<Vec3>{{0.3, 0.3, 1.9}}, {0, 0, 20}).ok());  // leaves the world
-  return world;
-}
-
 TEST(ParticleWorld, HasTheSameBitsAtAnyNumberOfThreadsAndAfterARestore) {
   ThreadPool two(2), three(3);
   const auto a = mixed(nullptr), b = mixed(&two), c = mixed(&three);

@@ -1,4 +1,5 @@
 // A body as the solver sees it: the pose of its centre of mass and principal axes.
+// SI units, world frame. The simulator owns all bodies in one array; within a phase one thread writes a body.
 #pragma once
 
 #include "volvox/physics/native/spatial.h"

@@ -1,6 +1,7 @@
 // Restitution. A contact that is reached within a substep bounces in it, from where it is when the substep begins, with
 // the energy that it would have after the impact: bodies keep to their parabolas exactly (Island::outer_fall), so a
 // bounce is as high as it should be whatever the substep.
+// SI units. Pure functions.
 #pragma once
 
 #include "volvox/physics/native/contact_rules.h"

@@ -1,5 +1,7 @@
 // Boxes in a tree, so that those that are near another are found without looking at all. Those
 // below a node are tried eight at a time: a large mesh costs few steps more than a small one.
+// Lengths in m, in whatever frame the boxes are. It does not change once it is built, so that any number of threads may
+// search; the same boxes give the same tree.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Which bodies may touch: those whose boxes overlap. Bodies of one owner that follow each other
 // form a cluster, and clusters are looked at first: a hashed grid for those of similar size;
 // the few that are much larger are tried against everything. Stateless.
+// Lengths in m, world frame. Pairs come sorted, and do not depend on threads.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // A point where two bodies touch or may touch soon.
+// SI units, world frame unless a name says otherwise. Plain values; the simulator owns them, and they are part of its
+// state.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // Eight doubles as two vectors of 256 bits, whatever the instruction set: for loops that load eight numbers at a time,
 // whose sums must not depend on the set. (Vectors that are wider than a register go through memory, and those of 512
 // bits were no faster where there are such registers: sums and comparisons across their lanes took up the gain.)
+// Pure functions.
 #pragma once
 
 #include <cstring>

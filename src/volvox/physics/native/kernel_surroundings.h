@@ -8,6 +8,7 @@
 // takes operations on vectors apart before it inlines, wherever the set of the function that they are in lacks them.
 // Sums and products are put together again later, comparisons and choices are not: kernels that choose had six times as
 // many instructions as they need.
+// Pure functions.
 #pragma once
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 //
 // What floats are too coarse for, poses and velocities that add up over a run, is Exact<T>: doubles, as many as T has
 // lanes. Between the two go rounded() and widened(), which do nothing where T is of doubles.
+// Plain values and pure functions; every lane has the bits that it would have alone.
 #pragma once
 
 #include <cmath>

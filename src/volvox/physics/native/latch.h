@@ -1,4 +1,5 @@
 // How an open dock moves, for trees and loops.
+// SI units, world frame. One thread, that of the island; changes this joint's latch and nothing else of the world.
 #pragma once
 
 #include "volvox/physics/native/island.h"

@@ -5,6 +5,7 @@
 //   (M + sum J^T K J) v = z + sum J^T (K beta + drives)
 //
 // solved by a sparse factor L L^T, whose Y = L^-1 J^T contacts use as they use a tree's.
+// SI units, world frame. Islands share nothing that changes, so that threads solve several at once.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
 // The points at which two convex colliders touch: at most four, spread as wide as they go.
+// Lengths in m, in the first body's frame. Pure functions.
 #pragma once
 
 #include "volvox/physics/native/contact.h"

@@ -1,4 +1,5 @@
 // The Minkowski difference a - b of two convex cores, in the first body's frame.
+// Lengths in m. Refers to the two cores and only reads them. Pure.
 #pragma once
 
 #include "volvox/physics/native/gjk.h"

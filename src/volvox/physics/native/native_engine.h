@@ -1,3 +1,4 @@
+// Units, frames, threads and determinism: physics/engine.h.
 #pragma once
 
 #include "volvox/physics/engine.h"

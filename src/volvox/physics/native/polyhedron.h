@@ -1,4 +1,5 @@
 // Faces of convex polyhedra and edges of meshes.
+// Lengths in m, in the frame of the points. Pure functions: the same points in the same order give the same faces.
 #pragma once
 
 #include "volvox/physics/native/shape.h"

@@ -1,5 +1,6 @@
 // The colliders of a body, made ready for detection: in its principal axes, about its centre
 // of mass, with faces and bounds. Bodies with the same geometry share one.
+// Lengths in m. It does not change once it is made, so that threads share it; the same geometry gives the same bits.
 #pragma once
 
 #include <array>

@@ -1,4 +1,6 @@
 // The step: what happens in one tick, phase by phase.
+// SI units, world frame. Called by one thread, which shares the work out to the pool's: the bits are the same at any
+// number of them.
 #pragma once
 
 #include <memory>

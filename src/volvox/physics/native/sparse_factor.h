@@ -1,6 +1,7 @@
 // The Cholesky factor of a sparse symmetric matrix of 6x6 blocks: A = L L^T, the blocks
 // eliminated in an order that keeps L sparse (least degree first). Laid out once for a
 // pattern, computed anew for every set of values.
+// One thread writes a factor; several may solve with it. The order of elimination depends on the pattern alone.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
 // Convex colliders against the triangles of meshes and height fields.
+// Lengths in m. Pure functions of the two shapes and of where they are.
 #pragma once
 
 #include <algorithm>

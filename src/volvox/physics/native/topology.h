@@ -1,5 +1,6 @@
 // Which bodies hang together, and how each island is laid out. What comes out depends only on
 // the bodies and joints that there are, not on the order in which they came and went.
+// By one thread, when joints have changed.
 #pragma once
 
 #include <cstdint>

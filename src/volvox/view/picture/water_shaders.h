@@ -1,4 +1,5 @@
 // The shaders of a fluid's surface. Depths are along the camera's axis, in m; far: nothing is there.
+// Constants.
 #pragma once
 
 namespace volvox::view::picture {
