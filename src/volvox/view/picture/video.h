@@ -1,6 +1,6 @@
-// Video: frames go as raw bytes to ffmpeg, which runs as a child process. It writes beside the file (NAME.PROCESS.part.mp4),
-// which is replaced when the film is complete: a full disk leaves the last good one, and so does a kill.
-// Owns the child. For one thread; write waits while ffmpeg is behind.
+// Video: frames go as raw bytes to ffmpeg, which runs as a child process. It writes beside the file
+// (NAME.PROCESS.part.mp4), which is replaced when the film is complete: a full disk leaves the last good one, and so
+// does a kill. Owns the child. For one thread; write waits while ffmpeg is behind.
 #pragma once
 
 #include <filesystem>
