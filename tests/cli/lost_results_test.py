@@ -265,6 +265,29 @@ class FullDisks(LossTest):
         self.assertGreater(self.rows("r", "metrics.csv"), 100)
         self.assertGreater(os.path.getsize(self.path("a.snap")), 1000)
 
+    def test_the_last_good_film_outlives_a_full_disk_and_a_kill(self):
+        film = [*SNAKE, "--out", "r", "--quiet", "--video"]
+        done = self.run_program(*film, "a.mkv", "--size", "64x48", "--duration", "0.1", status=None)
+        if done.returncode == 2 and ("makes no pictures" in done.stderr or "needs ffmpeg" in done.stderr):
+            self.skipTest("no films here: " + done.stderr)
+        good = self.bytes("a.mkv")
+        done = self.on_a_small_disk([*film, "small/a.mkv", "--size", "640x360", "--duration", "8"], 16,
+                                    after="ls small > left")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(self.read("left").split(), [], "no half film is left")
+        run = self.start(*film, "a.mkv", "--size", "64x48", *FOREVER)
+        self.wait_for(lambda: self.rows("r", "metrics.csv") > 20, "it does not run")
+        run.kill()
+        run.wait()
+        self.assertTrue(self.bytes("a.mkv") == good, "the last film is as it was")
+        os.remove(self.path("r", "metrics.csv"))
+        run = self.start(*film, "a.mkv", "--size", "64x48", *FOREVER)
+        self.wait_for(lambda: self.rows("r", "metrics.csv") > 20, "it does not run")
+        run.send_signal(signal.SIGINT)
+        run.wait(50)
+        self.assertFalse(self.bytes("a.mkv") == good, "what was asked to stop leaves its film")
+        self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(f".{run.pid}.part.mkv")])
+
     def test_results_that_do_not_fit(self):
         done = self.on_a_small_disk([*SNAKE, "--duration", "1", "--record", "--out", "small/r", "--save", "a.snap"], 24)
         self.assertEqual(done.returncode, 1, done.stderr)

@@ -97,6 +97,11 @@ Result<std::unique_ptr<Algorithm>> make_islands(const Task& task, const Algorith
     return Diagnostic{task.file, 0,
                       fmt::format("{} islands for a population of {}", settings.islands, settings.population),
                       "give fewer islands, or at least two genomes for each"};
+  if (settings.migrants >= settings.population / settings.islands)
+    return Diagnostic{
+        task.file, 0,
+        fmt::format("{} migrants from islands of {}", settings.migrants, settings.population / settings.islands),
+        "let at least one stay: give fewer \"migrants\", or a larger \"population\""};
   Task of_one = task;
   of_one.algorithm.islands = 1, of_one.algorithm.population = settings.population / settings.islands;
   std::vector<std::unique_ptr<Algorithm>> islands;

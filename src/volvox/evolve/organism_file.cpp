@@ -65,8 +65,8 @@ void read_conditions(Fields& top, std::vector<Condition>& trials) {
   std::vector<Condition> read;
   for (Fields& one : top.list("trials")) {
     Condition& condition = read.emplace_back();
-    condition.friction = one.number("friction", 1, 0);
-    condition.noise = one.number("noise", 0, 0);
+    condition.friction = one.number("friction", 1, 0, 100);
+    condition.noise = one.number("noise", 0, 0, 100);
     condition.settings = one.settings("settings");
     one.refuse_others();
   }

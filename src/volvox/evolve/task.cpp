@@ -25,6 +25,9 @@ Space read_space(Fields& list, const std::string& name) {
   } else {
     Fields fields = list.child(name);
     space.choices = fields.texts("choices");
+    if (fields.has("choices") && space.choices.empty())
+      list.fail(name, fmt::format("'{}' has no choices", name),
+                "give at least one, such as {\"choices\": [\"a\", \"b\"]}");
     space.from = fields.number("from", 0), space.to = fields.number("to", 1);
     space.whole = fields.flag("whole", false);
     space.count = narrow<int>(fields.integer("count", 1, 1, 100'000));
@@ -70,6 +73,8 @@ void read_objectives(Fields& top, const Document& document, Task& task) {
   }
 }
 
+constexpr std::size_t most_given = 1000;  // modules, as of "modules"
+
 void read_body(Fields body, Task& task) {
   task.robot = body.text("robot", "");
   if (task.robot.empty()) body.fail("", "the body has no robot", "give \"robot\": NAME, such as \"superbot\"");
@@ -96,7 +101,10 @@ void read_body(Fields body, Task& task) {
   task.start.by_front = start.flag("front", false);
   start.refuse_others();
   const Json& given = body.raw("given");
-  if (given.is_array())
+  if (given.is_array() && given.size() > most_given)
+    body.fail("given", fmt::format("the given body has {} modules", given.size()),
+              fmt::format("give at most {}", most_given));
+  else if (given.is_array())
     for (std::size_t i = 0; i < given.size(); ++i) {
       Part part;
       try {
@@ -108,10 +116,13 @@ void read_body(Fields body, Task& task) {
       } catch (const Json::exception&) {
         part.on = -2;
       }
-      if (i > 0 && (part.on < 0 || part.on >= narrow<int>(i) || part.turn < 0))
-        body.fail("given", fmt::format("module {} of the given body is not understood", i),
-                  "give [], then for each module [the module it is docked to, that module's dock, its own dock, turn]");
+      const bool good =
+          i > 0 ? part.on >= 0 && part.on < narrow<int>(i) && part.turn >= 0 : given[0].is_array() && given[0].empty();
       task.given.push_back(part);
+      if (good) continue;
+      body.fail("given", fmt::format("module {} of the given body is not understood", i),
+                "give [], then for each module [the module it is docked to, that module's dock, its own dock, turn]");
+      break;  // the others follow from it
     }
   else if (!given.is_null())
     body.fail("given", "the given body is not a list", "give [[], [0, \"front\", \"back\", 0], ...]");
@@ -131,9 +142,9 @@ void read_trials(Fields trial, Task& task) {
   const auto count = narrow<std::size_t>(trial.integer("count", 1, 1, 1000));
   const auto friction = trial.numbers("friction", 2, 2), noise = trial.numbers("noise", 1, 2);
   for (const auto& [name, range] : {std::pair{"friction", friction}, std::pair{"noise", noise}})
-    if (range.size() == 2 && !(range[0] >= 0 && range[0] <= range[1] && range[1] <= 100))
-      trial.fail(name, fmt::format("\"{}\" goes from {} to {}", name, range[0], range[1]),
-                 "give two numbers from 0 to 100, the smaller one first");
+    if (!range.empty() && !(range.front() >= 0 && range.front() <= range.back() && range.back() <= 100))
+      trial.fail(name, fmt::format("\"{}\" goes from {} to {}", name, range.front(), range.back()),
+                 "give numbers from 0 to 100, the smaller one first");
   const std::vector<Space> vary = read_spaces(trial.child("settings"));
   task.trials.clear();
   for (std::size_t k = 0; k < count; ++k) {
@@ -146,8 +157,6 @@ void read_trials(Fields trial, Task& task) {
       for (double& gene : genes) gene = random.uniform();
       condition.settings[space.name] = space.value(genes);
     }
-    if (condition.friction < 0 || condition.noise < 0)
-      trial.fail("", "friction and noise cannot be negative", "give numbers of at least 0");
     task.trials.push_back(std::move(condition));
   }
   const std::string over = trial.one_of("fitness_by", "median", {"median", "worst", "mean"});

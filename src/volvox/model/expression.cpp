@@ -228,6 +228,7 @@ bool is_identifier(std::string_view name) {
 }
 
 bool mentions(std::string_view expression, std::string_view name) {
+  if (name.empty()) return false;  // of a parameter whose name was forgotten
   for (std::size_t at = 0; (at = expression.find(name, at)) != std::string_view::npos; at += name.size()) {
     const std::size_t end = at + name.size();
     if ((at == 0 || !is_word(expression[at - 1])) && (end == expression.size() || !is_word(expression[end])))

@@ -68,6 +68,14 @@ TEST(Algorithms, WhatTheyCannotBreedIsRefused) {
   EXPECT_NE(error_of("cmaes", 1000, 6).find("use \"de\""), std::string::npos);
   EXPECT_NE(error_of("de", 1, 3).find("at least 4"), std::string::npos);
   EXPECT_EQ(error_of("de", 1, 4), "");
+
+  Json json = task_json();
+  json["algorithm"] = Json::parse(R"({"name": "ga", "population": 8, "islands": {"count": 2, "migrants": 3}})");
+  EXPECT_TRUE(Evolution::create(made(json), library, built_in_algorithms(), {}).ok());
+  json["algorithm"]["islands"]["migrants"] = 4;
+  const auto all_go = Evolution::create(made(json), library, built_in_algorithms(), {});
+  ASSERT_FALSE(all_go.ok());
+  EXPECT_NE(all_go.error().text().find("4 migrants from islands of 4"), std::string::npos) << all_go.error().text();
 }
 
 TEST(Algorithms, NsgaKeepsTheWholeFront) {

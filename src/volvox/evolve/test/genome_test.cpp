@@ -38,8 +38,15 @@ TEST(Task, MistakesHaveALineAndAFix) {
   EXPECT_EQ(in_task("/body/turns", "[0, 2]"), "");
   for (const char* turns : {"[0.5]", "[-1]", "[1e300]"})
     EXPECT_NE(in_task("/body/turns", turns).find("no turn"), std::string::npos) << turns;
-  for (const char* given : {R"([[], [0.5, "a", "b", 0]])", R"([[], [0, "a", "b", 4294967296]])"})
+  for (const char* given :
+       {R"([[], [0.5, "a", "b", 0]])", R"([[], [0, "a", "b", 4294967296]])", R"([[0, "a", "b", 0]])"})
     EXPECT_NE(in_task("/body/given", given).find("not understood"), std::string::npos) << given;
+  EXPECT_NE(in_task("/body/given", Json(std::vector<Json>(1001, Json::array())).dump().c_str()).find("at most 1000"),
+            std::string::npos);
+  EXPECT_EQ(std::ranges::count(in_task("/body/given", "[[], [], [], []]"), '\n'), 1) << "the first mistake alone";
+  for (const char* noise : {"[-1]", "[101]", "[2, 1]"})
+    EXPECT_NE(in_task("/trial/noise", noise).find("from 0 to 100"), std::string::npos) << noise;
+  EXPECT_NE(in_task("/mind/shared/n", R"({"choices": []})").find("no choices"), std::string::npos);
   EXPECT_EQ(in_task("/mind/shared/n", R"({"from": 1, "to": 3, "whole": true})"), "");
   for (const char* range : {R"({"from": 0.5, "to": 3, "whole": true})", R"({"from": 0, "to": 1e19, "whole": true})"})
     EXPECT_NE(in_task("/mind/shared/n", range).find("whole"), std::string::npos) << range;
@@ -270,6 +277,7 @@ TEST(Organism, BadFilesAreRefusedByName) {
   EXPECT_NE(in_genome("/body/modules/1/turn", "1.5").find("'turn' is 1.5"), std::string::npos);
   EXPECT_NE(in_genome("/trials", R"([{"fricton": 1}])").find("did you mean 'friction'"), std::string::npos);
   EXPECT_NE(in_genome("/trials", R"([{}, {"noise": "much"}])").find("entry 1 of 'trials'"), std::string::npos);
+  EXPECT_NE(in_genome("/trials", R"([{"friction": 1e300}])").find("from 0 to 100"), std::string::npos);
   EXPECT_EQ(in_genome("/trials", R"([{"settings": {"wind": 3}}])"), "");
   const std::string itself = R"({"volvox": "genome 1", "experiment": ")" + file.string() + R"("})";
   EXPECT_NE(error_of(itself).find("is a genome itself"), std::string::npos);

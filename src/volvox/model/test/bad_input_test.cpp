@@ -321,6 +321,8 @@ TEST_F(ReaderTest, Parameters) {
   expect_error(read(world("<volvox:parameter name=\"a b\" value=\"1\"/>")), 3, "cannot be the name");
   expect_error(read(world("<volvox:parameter name=\"a\" value=\"1\" min=\"2\"/>")), 3, "the default \"1\"");
   expect_error(read(world("<volvox:parameter name=\"a\"/>")), 3, "no value=");
+  // Once no end: the name that was forgotten is looked for in every expression.
+  expect_error(read(world("<volvox:parameter value=\"1\"/>\n<gravity>0 0 -${1 + 8}</gravity>")), 3, "name=");
   expect_error(read(world("<volvox:run duration=\"${\"/>")), 3, "no } follows in this line");
 }
 
