@@ -11,7 +11,7 @@
 
 namespace volvox::particles {
 
-inline constexpr std::uint32_t device_api_version = 3;  // goes up with every change of this file
+inline constexpr std::uint32_t device_api_version = 4;  // goes up with every change of this file
 
 struct DeviceSettings {
   FluidNumbers numbers;

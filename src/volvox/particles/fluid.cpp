@@ -124,6 +124,8 @@ FluidNumbers numbers_of(const FluidDesc& desc) {
   n.pressure = n.slope * along * dx * dx;
   n.floor = to_float(0.1 * dx);
   n.softness = to_float(0.02 / (dx * dx));
+  n.stokes = to_float(6 * pi * desc.viscosity);
+  n.inertial = to_float(0.5 * drag_coefficient * pi * desc.density);
   // Brookshaw's Laplacian: 2 V (v_j - v_i) W' / r. Of (1 - q)^3 the sum over neighbours is at most 28 / 40 s^2 slope.
   n.viscous = 2 * desc.viscosity / desc.density * n.slope;
   n.longest_diffusion = desc.viscosity > 0 ? 0.25 / (desc.viscosity / desc.density * 28 / (s * s)) : 1e300;
@@ -200,7 +202,7 @@ void densities_of(const FluidNumbers& n, const Point* points, const Neighbours& 
   if (solids.count.empty()) return;
   for (std::size_t i = begin; i < end; ++i)
     for (const std::uint32_t j : solids.of(i))
-      out[i - begin].add(covered_by_sphere(xyz(points[i]) - xyz(solid.at[j]), solid.radius[j].w, n.support),
+      out[i - begin].add(covered_by_sphere(xyz(points[i]) - xyz(solid.at[j]), solid.move[j].w, n.support),
                          n.mass * solid.at[j].w);
 }
 
@@ -250,16 +252,15 @@ void correct_at_shapes(const FluidNumbers& n, const FluidArrays& fluid, const Sh
 }  // namespace
 
 void correct_density(const FluidNumbers& n, FluidArrays& fluid, const Neighbours& fluids, const Neighbours& solids,
-                     const SolidsView& solid, const ShapesView& shapes, std::size_t begin, std::size_t end) {
+                     const SolidsView& solid, const ShapesView& shapes, float dt, std::size_t begin, std::size_t end) {
   Vector block[block_size];
   move_block({&n, nullptr, fluid.seen.data(), &fluids, nullptr, block}, begin, end);
   for (std::size_t i = begin; i < end; ++i) {
     const Point& seen = fluid.seen[i];
     Vector& moved = block[i - begin];
     moved = moved * n.slope;
-    if (seen.w <= 0) continue;
     for (const std::uint32_t j : solids.of(i))
-      moved = moved + covered_by_sphere(xyz(seen) - xyz(solid.at[j]), solid.radius[j].w, n.support).gradient * -seen.w;
+      meet_solid(n, seen, xyz(fluid.move[i]), solid.at[j], solid.move[j], dt, moved);
   }
   correct_at_shapes(n, fluid, shapes, begin, end, block);
   for (std::size_t i = begin; i < end; ++i) {
@@ -272,14 +273,11 @@ void correct_density(const FluidNumbers& n, FluidArrays& fluid, const Neighbours
 }
 
 void push_solids(const FluidNumbers& n, const FluidArrays& fluid, const Neighbours& fluids, const SolidsView& solid,
-                 Point* push, std::size_t begin, std::size_t end) {
+                 float dt, Point* push, std::size_t begin, std::size_t end) {
   for (std::size_t j = begin; j < end; ++j) {
     Vector got;
-    for (const std::uint32_t i : fluids.of(j)) {
-      const Point p = fluid.seen[i];
-      if (p.w > 0)
-        got = got + covered_by_sphere(xyz(p) - xyz(solid.at[j]), solid.radius[j].w, n.support).gradient * p.w;
-    }
+    for (const std::uint32_t i : fluids.of(j))
+      meet_fluid(n, fluid.seen[i], xyz(fluid.move[i]), solid.at[j], solid.move[j], dt, got);
     const float share = n.mass * solid.at[j].w;
     push[j].x += got.x * share, push[j].y += got.y * share, push[j].z += got.z * share;
   }

@@ -31,6 +31,8 @@ struct FluidNumbers {
   float slope = 0;  // 1/m^2, times (1 - q)^3 and the distance: the gradient of the density, as a part of that at rest
   float floor = 0;  // m: a particle's middle is never closer to a shape than this
   float softness = 0;            // added to the denominator of the correction, 1/m^2
+  float stokes = 0;              // kg/(m s): drag of a sphere that moves slowly, over radius and velocity
+  float inertial = 0;            // kg/m^3: and of a fast one, over the squares of both
   double viscous = 0;            // 1/s: how fast a neighbour's velocity is taken over, times (1 - q)^3
   double cohesion = 0;           // 1/s^2: acceleration towards a neighbour, times (1 - q)^3 and the distance
   double pressure = 1;           // of a gradient of multipliers, what the sum over a grid of neighbours gives
@@ -74,8 +76,8 @@ VOLVOX_KERNEL void give(ShapePart& part, const ShapeView& shape, const Vector& p
 
 // Solid particles in the fluid, as the fluid sees them.
 struct SolidsView {
-  const Point* at = nullptr;      // w: 1 / mass
-  const Point* radius = nullptr;  // w: radius
+  const Point* at = nullptr;    // w: 1 / mass
+  const Point* move = nullptr;  // w: radius
 };
 
 // Densities and multipliers of [begin, end), into `seen`.
@@ -88,11 +90,12 @@ void find_densities(const FluidNumbers& numbers, const FluidArrays& fluid, const
                     std::size_t begin, std::size_t end);
 // The corrections that follow; shapes get theirs.
 void correct_density(const FluidNumbers& numbers, FluidArrays& fluid, const Neighbours& fluids,
-                     const Neighbours& solids, const SolidsView& solid, const ShapesView& shapes, std::size_t begin,
-                     std::size_t end);
-// What the fluid gives to solids: into `push` (x, y, z added).
+                     const Neighbours& solids, const SolidsView& solid, const ShapesView& shapes, float dt,
+                     std::size_t begin, std::size_t end);
+// What the fluid gives to solids: into `push` (x, y, z added). After the multipliers were found, and before the
+// corrections: both sides of a pair must see it as it was predicted.
 void push_solids(const FluidNumbers& numbers, const FluidArrays& fluid, const Neighbours& fluids,
-                 const SolidsView& solid, Point* push, std::size_t begin, std::size_t end);
+                 const SolidsView& solid, float dt, Point* push, std::size_t begin, std::size_t end);
 // Viscosity and surface tension over `duration`: new velocities, into `out`. `dt`: the substep by which shapes' parts
 // count.
 void diffuse_velocities(const FluidNumbers& numbers, const FluidArrays& fluid, const Neighbours& fluids,

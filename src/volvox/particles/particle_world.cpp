@@ -249,8 +249,8 @@ Result<void> ParticleWorld::advance(double duration) {
     carry_shapes(dt);
     if (substep % substeps_a_diffusion == 0) diffuse(short_dt * to_float(substeps_a_diffusion), short_dt);
     predict(short_dt);
-    correct_fluid();
-    correct_solids(short_dt);
+    find_corrections(short_dt);
+    correct(short_dt);
     pull_threads(short_dt);
     finish(short_dt);
     push_shapes(dt);
@@ -415,19 +415,20 @@ void ParticleWorld::predict(float dt) {
   });
 }
 
-void ParticleWorld::correct_fluid() {
+void ParticleWorld::find_corrections(float dt) {
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     find_multipliers(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), begin, end);
   });
-  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
-    correct_density(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), begin, end);
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    touch_solids(solid_, solid_of_solid_, touches_, dt, begin, end);
+    if (fluid_.count > 0)
+      push_solids(numbers_, fluid_, fluid_of_solid_, solids_view(), dt, solid_.push.data(), begin, end);
   });
 }
 
-void ParticleWorld::correct_solids(float dt) {
-  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
-    touch_solids(solid_, solid_of_solid_, touches_, dt, begin, end);
-    if (fluid_.count > 0) push_solids(numbers_, fluid_, fluid_of_solid_, solids_view(), solid_.push.data(), begin, end);
+void ParticleWorld::correct(float dt) {
+  for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    correct_density(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), dt, begin, end);
   });
   for_blocks(options_.threads, solid_.count,
              [&](std::size_t begin, std::size_t end, std::size_t) { apply_pushes(solid_, begin, end); });

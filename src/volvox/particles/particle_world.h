@@ -164,8 +164,8 @@ class ParticleWorld {
   void sort_and_list();
   void diffuse(float duration, float dt);
   void predict(float dt);
-  void correct_fluid();
-  void correct_solids(float dt);
+  void find_corrections(float dt);  // of what was predicted
+  void correct(float dt);
   void pull_threads(float dt);
   void finish(float dt);
 

@@ -52,6 +52,14 @@ model::Bounds bounds_in(const Pose& link, const model::Matter& matter) {
   return bounds;
 }
 
+// Grains that stand exactly one above the other never fall to a side. Places are so much of a radius off their grid,
+// along each axis.
+constexpr double off_grid = 0.01;
+Vec3 somewhere(RandomStream& random, double radius) {
+  const double x = random.uniform(-off_grid, off_grid), y = random.uniform(-off_grid, off_grid);
+  return Vec3{x, y, random.uniform(-off_grid, off_grid)} * radius;
+}
+
 bool has_mesh(const model::Link& link) {
   return std::any_of(link.geometry->colliders.begin(), link.geometry->colliders.end(),
                      [](const model::Collider& c) { return std::holds_alternative<model::Mesh>(c.shape); });
@@ -142,7 +150,8 @@ std::span<const particles::ShapeIndex> Matter::shapes_of(LinkIndex link) const {
 }
 
 // Places in a volume on a grid, but for those that are nearer to a body than `clear`.
-Result<std::vector<Vec3>> Matter::fill(const model::Volume& volume, double pitch, double clear) const {
+Result<std::vector<Vec3>> Matter::fill(const model::Volume& volume, double pitch, double clear,
+                                       const std::function<Vec3()>& off) const {
   Vec3 low = -0.5 * volume.size, high = 0.5 * volume.size;
   ShapeDesc inside;
   if (volume.mesh) {
@@ -193,7 +202,7 @@ Result<std::vector<Vec3>> Matter::fill(const model::Volume& volume, double pitch
       for (std::int64_t x = 0; x < n[0]; ++x) {
         const Vec3 local = low + Vec3{real(x) + 0.5, real(y) + 0.5, real(z) + 0.5} * pitch;
         if (volume.mesh && distance_to(within, xyz(narrow_point(local))).distance > -0.45 * pitch) continue;
-        candidates.push_back(volume.pose * local);
+        candidates.push_back(volume.pose * local + off());
         points.push_back(narrow_point(candidates.back()));
         if (points.size() == particles::block_size) take();
       }
@@ -207,7 +216,7 @@ Result<void> Matter::add_fluid() {
   if (!description_->fluid) return {};
   const model::Fluid& fluid = *description_->fluid;
   for (const model::Volume& volume : fluid.volumes) {
-    auto places = fill(volume, fluid.spacing, 0.45 * fluid.spacing);
+    auto places = fill(volume, fluid.spacing, 0.45 * fluid.spacing, [] { return Vec3{}; });
     if (!places.ok()) return places.error();
     if (auto added = particles_->add_fluid(*places, volume.velocity); !added.ok())
       return at(volume.line, added.error());
@@ -221,9 +230,10 @@ Result<void> Matter::add_fluid() {
 Result<void> Matter::add_debris() {
   for (std::size_t d = 0; d < description_->debris.size(); ++d) {
     const model::Debris& debris = description_->debris[d];
-    RandomStream random(debris.seed, d, "radii of debris");
+    RandomStream random(debris.seed, d, "radii of debris"), places_off(debris.seed, d, "places of debris");
     for (const model::Volume& volume : debris.volumes) {
-      auto places = fill(volume, 2.02 * debris.largest(), 0.95 * debris.largest());
+      auto places = fill(volume, 2.02 * debris.largest(), 0.95 * debris.largest(),
+                         [&] { return somewhere(places_off, debris.radius); });
       if (!places.ok()) return places.error();
       std::vector<Vec3> by_size[model::Debris::sizes];
       for (const Vec3& place : *places) by_size[random.below(model::Debris::sizes)].push_back(place);
@@ -273,7 +283,8 @@ Result<void> Matter::add_cloths() {
 Result<void> Matter::add_sources(const World& world) {
   std::uint64_t emitted = 0;  // at most, by all
   const auto add = [&](const model::Emitter& emitter, int debris, double pitch) -> Result<void> {
-    Source source{&emitter, debris, pitch};
+    const std::uint64_t seed = debris < 0 ? 0 : description_->debris[debris].seed;
+    Source source{&emitter, debris, pitch, seed + sources_.size()};
     if (!(emitter.radius / pitch <= widest_opening))
       return at(emitter.line, fmt::format("the emitter is more than {} particles wide", 2 * widest_opening),
                 "make its radius smaller, or the particles larger");
@@ -360,10 +371,13 @@ Result<void> Matter::emit(Source& source, double time) {
     const double left = emitter.start + real(source.layers) * every;
     if (left > time || left > emitter.stop) break;
     ++source.layers;
+    RandomStream random(source.seed, source.layers, "places of what is emitted");
     const double ahead = emitter.speed * (time - left);
-    for (const Vec3& point : source.opening)
+    for (const Vec3& middle : source.opening) {
+      const Vec3 point = middle + somewhere(random, source.pitch / 2);
       if (source.made + places.size() < emitter.most && is_free(source, point, ahead, near))
         places.push_back(emitter.pose * (point + Vec3{ahead, 0, 0}));
+    }
   }
   if (places.empty()) return {};
   const Vec3 velocity = emitter.pose.rotation * Vec3{emitter.speed, 0, 0};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -70,6 +71,7 @@ class Matter {
     const model::Emitter* emitter = nullptr;
     int debris = -1;                     // -1: fluid
     double pitch = 0;                    // m between layers, and between the points of one
+    std::uint64_t seed = 0;              // of how far places are off their grid
     std::vector<Vec3> opening{};         // the points of a layer, in the emitter's frame
     std::uint64_t layers = 0, made = 0;  // so far; state
   };
@@ -83,7 +85,8 @@ class Matter {
   Result<void> add_debris();
   Result<void> add_cloths();
   Result<void> add_sources(const World& world);
-  Result<std::vector<Vec3>> fill(const model::Volume& volume, double pitch, double clear) const;
+  Result<std::vector<Vec3>> fill(const model::Volume& volume, double pitch, double clear,
+                                 const std::function<Vec3()>& off) const;
   bool is_free(const Source& source, const Vec3& point, double ahead, std::span<const particles::ShapeView> near) const;
   Result<void> emit(Source& source, double time);
   Diagnostic at(int line, const std::string& what, const std::string& fix) const;

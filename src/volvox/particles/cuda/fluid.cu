@@ -177,11 +177,11 @@ __global__ void __launch_bounds__(block, 10) finish(FluidView f, SubstepView s, 
   const FluidNumbers& n = f.numbers;
   const Point seen = active ? f.seen[i] : Point{};
   Vector moved = active ? xyz(f.scratch[i]) * n.slope : Vector{};
-  if (f.has_solids && active && seen.w > 0) {
+  if (f.has_solids && active) {
+    const Vector goes = xyz(f.move[i]);
     for (std::uint32_t k = 0; k < f.solids.count[i]; ++k) {
       const std::uint32_t j = f.solids.entry[std::size_t{i} * f.solids.stride + k];
-      moved =
-          moved + covered_by_sphere(xyz(seen) - xyz(f.solid_at[j]), f.solid_move[j].w, n.support).gradient * -seen.w;
+      meet_solid(n, seen, goes, f.solid_at[j], f.solid_move[j], s.dt, moved);
     }
   }
   if (s.shape_count > 0) {

@@ -18,14 +18,14 @@ __global__ void predict_all(SolidView f, SubstepView s) {
   f.move[i] = move;
 }
 
-// What the fluid does to a solid.
-__device__ void push_by_fluid(const SolidView& f, std::uint32_t i, const Point& at, float radius, Point& push) {
+// What the fluid does to a solid. (How far fluid particles go stays as it was predicted.)
+__device__ void push_by_fluid(const SolidView& f, std::uint32_t i, const Solid& own, float dt, Point& push) {
   Vector got;
   for (std::uint32_t k = 0; k < f.fluids.count[i]; ++k) {
-    const Point p = f.seen[f.fluids.entry[std::size_t{i} * f.fluids.stride + k]];
-    if (p.w > 0) got = got + covered_by_sphere(xyz(p) - xyz(at), radius, f.numbers.support).gradient * p.w;
+    const std::uint32_t j = f.fluids.entry[std::size_t{i} * f.fluids.stride + k];
+    meet_fluid(f.numbers, f.seen[j], xyz(f.fluid_move[j]), own.at, own.move, dt, got);
   }
-  const float share = f.numbers.mass * at.w;
+  const float share = f.numbers.mass * own.at.w;
   push.x += got.x * share, push.y += got.y * share, push.z += got.z * share;
 }
 
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, float dt) {
   sums.load = sum_lanes(l.group, sums.load);
   if (l.lane != 0) return;
   Push pushed = push_of(own, f.grain[i] != 0, dt, sums);
-  if (f.has_fluid) push_by_fluid(f, i, own.at, own.move.w, pushed.push);
+  if (f.has_fluid) push_by_fluid(f, i, own, dt, pushed.push);
   f.push[i] = pushed.push, f.turn[i] = pushed.turn, f.other_spin[i] = pushed.other_spin;
 }
 

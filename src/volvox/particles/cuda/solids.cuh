@@ -16,7 +16,7 @@ struct SolidView {
   // The fluid around them, if there is any.
   bool has_fluid;
   FluidNumbers numbers;
-  const Point* seen;
+  const Point *seen, *fluid_move;
   float air_drag, rolling;
   const Control* control;
 };

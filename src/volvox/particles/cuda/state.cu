@@ -108,10 +108,11 @@ FluidView DeviceWorld::fluid_view() const {
 }
 
 SolidView DeviceWorld::solid_view() const {
-  return {solid_.position.get(), solid_.velocity.get(), spin_.get(),        solid_.at.get(),   solid_.move.get(),
-          push_.get(),           turn_.get(),           other_spin_.get(),  grain_.get(),      on_shapes_.get(),
-          lists_[1].view(),      lists_[3].view(),      shift_.get(),       shifted_.get(),    fluid_.room > 0,
-          settings_.numbers,     seen_.get(),           settings_.air_drag, settings_.rolling, control_.get()};
+  return {solid_.position.get(), solid_.velocity.get(), spin_.get(),       solid_.at.get(),    solid_.move.get(),
+          push_.get(),           turn_.get(),           other_spin_.get(), grain_.get(),       on_shapes_.get(),
+          lists_[1].view(),      lists_[3].view(),      shift_.get(),      shifted_.get(),     fluid_.room > 0,
+          settings_.numbers,     seen_.get(),           fluid_.move.get(), settings_.air_drag, settings_.rolling,
+          control_.get()};
 }
 
 ThreadView DeviceWorld::thread_view() const {

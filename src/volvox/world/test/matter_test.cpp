@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "cubes.h"
 
@@ -261,17 +262,42 @@ TEST(Matter, NothingIsEmittedBeyondABody) {
   }
 }
 
-// Everything stays in the basin: walls, terrain and floor hold water and stones.
+// Everything stays in the basin: walls, terrain and floor hold water, stones and scraps of torn cloth. Before solids
+// had drag, water threw scraps over the walls with 4 of 40 seeds. VOLVOX_TEST_SEEDS: how many to try.
 TEST(Matter, WallsAndTerrainHold) {
-  WorldBuilder builder;
-  add_mixed_bodies(builder);
-  Basin basin(builder, mixture());
-  basin.run(2);
-  for (const auto points : {basin.matter().particles().fluid_positions(), basin.matter().particles().solid_positions()})
-    for (const particles::Point& p : points) {
-      EXPECT_GT(std::min({p.x, p.y, p.z}), -0.01);
-      EXPECT_LT(std::max(p.x, p.y), 1.01);
+  const char* wanted = std::getenv("VOLVOX_TEST_SEEDS");
+  for (int seed = 1; seed <= (wanted == nullptr ? 3 : std::atoi(wanted)); ++seed) {
+    WorldBuilder builder;
+    add_mixed_bodies(builder);
+    model::Matter matter = mixture();
+    matter.debris[0].seed = static_cast<std::uint64_t>(seed);
+    Basin basin(builder, matter);
+    for (int part = 0; part < 14; ++part) {
+      basin.run(0.15);
+      const particles::ParticleWorld& world = basin.matter().particles();
+      for (const auto points : {world.fluid_positions(), world.solid_positions()})
+        for (const particles::Point& p : points) {
+          EXPECT_GT(std::min({p.x, p.y, p.z}), -0.01) << seed;
+          EXPECT_LT(std::max(p.x, p.y), 1.01) << seed;
+          EXPECT_LT(p.z, 1.3) << seed;
+        }
     }
+  }
+}
+
+// Spheres of one size, placed on a grid, do not stay one above the other.
+TEST(Matter, ColumnsOfGrainsFallApart) {
+  WorldBuilder builder;
+  builder.add_obstacle(model::Box{{4, 4, 0.2}}, {{0, 0, -0.1}, {}}, 0, {}, {}, "floor");
+  model::Matter matter;
+  matter.debris.push_back(model::Debris{.radius = 0.02});
+  matter.debris[0].volumes.push_back(box_volume({-0.05, -0.05, 0}, {0.05, 0.05, 0.5}));
+  Basin basin(builder, matter);
+  basin.run(2);
+  double highest = 0;
+  for (const particles::Point& p : basin.matter().particles().solid_positions())
+    highest = std::max<double>(highest, p.z);
+  EXPECT_LT(highest, 0.2);
 }
 
 TEST(Matter, SaysWhereItIsWrong) {
