@@ -6,8 +6,11 @@
 namespace volvox::robots {
 namespace {
 
-constexpr double gravity_weight = 1.5;    // 1/s: gain with which the accelerometer corrects the gyroscope
+constexpr double gravity_weight = 1.5;  // 1/s: gain with which the accelerometer corrects the gyroscope
+// Without a gyroscope: 1/s, 1/s^2: gains with which the accelerometer corrects direction and rate.
+constexpr double felt_weight = 12, rate_weight = 6;
 constexpr double neighbour_weight = 0.3;  // of the neighbours' estimates against the module's own
+constexpr double spacing = 0.084;         // m, from joint to joint
 constexpr double rate_memory = 0.3;       // s, time constant of the filter of the gyroscope
 constexpr double stretch_gain = 0.5;      // s/rad: stretch per error of speed
 constexpr double stretch_speed = 1.0;     // 1/s, maximum: a sudden change of shape would kick the ground
@@ -21,15 +24,26 @@ void Track::start(mind::Agent& agent) {
   lean_ = agent.parameter("lean", 0.8);
   largest_stretch_ = agent.parameter("stretch", 0.5);
   modules_ = agent.parameter("modules", 6);
+  gyroscope_ = agent.parameter("gyroscope", false);
 }
 
 void Track::sense(mind::Agent& agent, TrackModel& model) const {
   const Vec3& force = agent.percept<Vec3>("accelerometer");
-  const double turning = agent.percept<Vec3>("gyroscope").z;
-  const double felt = volvox::atan2(force.x, force.y);  // the accelerometer points up when at rest
+  const double along = model.rate * modules_ * spacing / pi;  // m/s, of a module along the loop
+  const double inwards = along * along * bend(model.direction) / spacing;
+  const double felt = volvox::atan2(force.x, force.y - inwards);  // the accelerometer points up when at rest
   if (!model.known) model = {true, felt, 0};
-  model.direction += agent.dt() * (turning + gravity_weight * wrapped(felt - model.direction));
-  model.rate += agent.dt() / rate_memory * (turning - model.rate);
+  const double error = wrapped(felt - model.direction);
+  if (gyroscope_) {
+    const double turning = agent.percept<Vec3>("gyroscope").z;
+    model.direction += agent.dt() * (turning + gravity_weight * error);
+    model.rate += agent.dt() / rate_memory * (turning - model.rate);
+  } else {
+    // The loop moves along its own shape, so its direction changes as fast as it is bent here.
+    const double turning = model.rate * bend(model.direction) * modules_ / pi;
+    model.direction += agent.dt() * (turning + felt_weight * error);
+    model.rate += agent.dt() * rate_weight * error;
+  }
   if (heard_.count > 0) {
     model.direction += neighbour_weight * heard_.direction / heard_.count;
     model.rate += neighbour_weight * heard_.rate / heard_.count;

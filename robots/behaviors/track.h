@@ -7,9 +7,11 @@
 // curved, small where it is flat. A module knows this direction from gravity and sets its own two joints;
 // while the loop rolls, the shape stays fixed in space. Opposite joints have equal angles, which closes the loop.
 //
-// Direction estimate: each module integrates its gyroscope and corrects it slowly with its accelerometer. It
-// also receives from both neighbours their estimate of the direction at the shared dock, which averages the
-// errors of the sensors. No clocks are needed.
+// Direction estimate: the loop moves along its own shape, so a module knows from the rate of the loop and the bend of
+// the loop where it is how fast it turns. It corrects direction and rate with its accelerometer, from whose reading it
+// takes the acceleration towards the inside of the loop, which it knows for the same reason. It also receives from both
+// neighbours their estimate of the direction at the shared dock, which averages the errors of the sensors. No clocks
+// are needed. A module may instead integrate its gyroscope and correct it slowly with its accelerometer (`gyroscope`).
 #pragma once
 
 #include "volvox/mind/behavior.h"
@@ -53,6 +55,7 @@ class Track final : public mind::Behavior {
   double lean_ = 0;             // rad, of the long axis
   double largest_stretch_ = 0;  // of the ellipse; 0: a circle
   int modules_ = 6;             // in the ring
+  bool gyroscope_ = false;      // whether its modules have one
   bool halted_ = false;
   double stretch_ = 0;  // at present
   // Messages of the neighbours since the last step: the summed differences between their estimates of direction and
