@@ -29,7 +29,7 @@ from .errors import (
 from .mjcf import read_mjcf
 from .notebook import Film
 from .population import Population
-from .recording import Recording, Track, Verification
+from .recording import Recording, Show, Track, Verification
 from .report import Report
 from .spec import RobotSpec, WorldSpec
 from .world import DockEvent, MessageEvent, Network, World, load
@@ -67,6 +67,7 @@ __all__ = [
     "Report",
     "RobotSpec",
     "RunFailed",
+    "Show",
     "StateError",
     "Track",
     "Verification",
