@@ -9,6 +9,7 @@
 #include "volvox/base/hash.h"
 #include "volvox/record/recording.h"
 #include "volvox/record/replay.h"
+#include "volvox/view/web/page.h"
 #include "world_handle.h"
 
 namespace volvox::python {
@@ -98,6 +99,13 @@ nb::tuple verify(record::Recording& recording, const nb::dict& behaviors, int th
   return nb::make_tuple(found->same, found->ticks, found->of, found->time, found->module, found->field, found->detail);
 }
 
+// The page that shows it, as bytes of UTF-8.
+nb::bytes page(record::Recording& recording, std::int64_t every) {
+  if (every < 0) throw Failure(Kind::input, fmt::format("every {} ticks are not possible", every), "give 1 or more");
+  const std::string text = value_or_throw(view::page_of(recording, {.every = every}));
+  return nb::bytes(text.data(), text.size());
+}
+
 }  // namespace
 
 void bind_recording(nb::module_& module) {
@@ -114,6 +122,7 @@ void bind_recording(nb::module_& module) {
       .def_prop_ro("links", [](const record::Recording& r) { return r.names().links; })
       .def_prop_ro("joints", [](const record::Recording& r) { return r.names().joints; })
       .def_prop_ro("docks", [](const record::Recording& r) { return r.names().docks; })
+      .def("page", &page, nb::arg("every"))
       .def("read", &read, nb::arg("first"), nb::arg("last"), nb::arg("every"))
       .def("verify", &verify, nb::arg("behaviors"), nb::arg("threads"), nb::arg("accept_changes"));
   module.def(

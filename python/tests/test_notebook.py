@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import pathlib
 import re
 import struct
@@ -15,6 +17,7 @@ from conftest import ROOT
 import volvox
 import volvox.notebook
 
+VIEWER = list(pathlib.Path(volvox.__file__).parent.glob("_native/share/volvox/web/dist/index.html"))
 NOTEBOOKS = sorted((ROOT / "python/notebooks").glob("*.ipynb"))
 
 
@@ -86,4 +89,44 @@ def test_notebooks_run(notebook: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert not any(cell.get("outputs") for cell in pages.cells), "notebooks are kept without outputs"
     nbclient.NotebookClient(pages, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in pages.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert any("volvox-film" in str(output.get("data", {}).get("text/html", "")) for output in shown)
+    htmls = [str(output.get("data", {}).get("text/html", "")) for output in shown]
+    assert any("volvox-film" in text for text in htmls)
+    if VIEWER:
+        assert any("<iframe" in text and "volvox-recording" in text for text in htmls)
+
+
+def messages_in(page: str) -> list[bytes]:
+    """What a page holds: hello, the tree, and a frame for each tick that it shows."""
+    found = re.search(r'id="volvox-recording">([A-Za-z0-9+/=]+)</script>', page)
+    assert found is not None
+    data, at, messages = base64.b64decode(found[1]), 0, []
+    while at < len(data):
+        (size,) = struct.unpack_from("<I", data, at)
+        messages.append(data[at + 8 : at + 8 + size])
+        at += 8 + (size + 3) // 4 * 4
+    return messages
+
+
+@pytest.mark.skipif(not VIEWER, reason="the viewer is not built")
+def test_a_recording_as_a_page(tmp_path: pathlib.Path) -> None:
+    with volvox.load("remod3d/snake", settings={"modules": 3}, duration=1) as world:
+        world.run(out=tmp_path / "results", record=True)
+    recording = volvox.Recording(tmp_path / "results")
+    track = recording.read(every=6)
+    hello, tree, *frames = messages_in(recording.page(every=6))
+    assert json.loads(hello)["name"] == "remod3d/snake" and json.loads(hello)["mode"] == "replay" and tree[:4] == b"VXS1"
+    assert len(frames) == len(track.times) == 11
+    for frame, poses, time in zip(frames, track.poses, track.times):
+        assert frame[:4] == b"VXF1" and struct.unpack_from("<d", frame, 24)[0] == pytest.approx(time)
+        drawn = np.frombuffer(frame, np.float32, 7 * len(recording.links), 40).reshape(-1, 7)
+        assert np.array_equal(drawn[:, :3], poses[:, :3]) and np.array_equal(drawn[:, 3:6], poses[:, 4:])
+    assert len(messages_in(recording.page())) == 2 + 61, "all ticks fit"
+    recording.save_page(tmp_path / "run.html", every=6)
+    page = (tmp_path / "run.html").read_text()
+    assert page == recording.page(every=6) and "src=" not in page.split("<body>")[0], "it loads nothing"
+    shown = recording.show(every=6, height=300)
+    assert html.unescape(re.search(r'srcdoc="([^"]*)"', shown._repr_html_())[1]) == page  # type: ignore[index]
+    assert "remod3d/snake" in repr(shown) and "<iframe" in recording._repr_html_()
+    for bad in ({"every": -1}, {"height": 3}):
+        with pytest.raises(volvox.InputError):
+            recording.show(**bad)

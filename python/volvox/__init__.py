@@ -30,7 +30,7 @@ from .events import DockEvent, MessageEvent, Network
 from .mjcf import read_mjcf
 from .notebook import Film
 from .population import Population
-from .recording import Recording, Track, Verification
+from .recording import Recording, Show, Track, Verification
 from .report import Report
 from .robot_spec import RobotSpec
 from .world import World, load
@@ -70,6 +70,7 @@ __all__ = [
     "Report",
     "RobotSpec",
     "RunFailed",
+    "Show",
     "StateError",
     "Track",
     "Verification",

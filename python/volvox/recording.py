@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from typing import Any, Mapping, NamedTuple, Optional, Union
@@ -10,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .errors import InputError, VolvoxError
 from .events import DockEvent
 
-__all__ = ["Recording", "Track", "Verification"]
+__all__ = ["Recording", "Show", "Track", "Verification"]
 
 
 class Track(NamedTuple):
@@ -61,6 +63,30 @@ class Verification(NamedTuple):
     """the recorded and the new value"""
 
 
+class Show:
+    """A page inside a notebook. Made by Recording.show()."""
+
+    def __init__(self, page: str, height: int, title: str) -> None:
+        if not 50 <= height <= 10000:
+            raise InputError(f"a height of {height} pixels is not possible; give 50 to 10000")
+        self.page: str = page
+        """The text of the page."""
+        self.height: int = height
+        """px"""
+        self.title: str = title
+        """What it shows."""
+
+    def __repr__(self) -> str:
+        return f"<volvox.Show {self.title}: {len(self.page) / 1e6:.1f} MB>"
+
+    def _repr_html_(self) -> str:
+        # A frame of its own: its script and style do not meet those of the notebook.
+        return (
+            f'<iframe title="{html.escape(self.title, quote=True)}" style="width:100%;height:{self.height}px;border:0" '
+            f'srcdoc="{html.escape(self.page, quote=True)}"></iframe>'
+        )
+
+
 class Recording:
     """A recording that `volvox run --record` or World.record wrote: the folder of the run, or the file itself."""
 
@@ -105,6 +131,29 @@ class Recording:
             values["hashes"],
             [DockEvent(*event) for event in values["events"]],
         )
+
+    def page(self, every: int = 0) -> str:
+        """The viewer with this recording inside, as the text of an HTML page that any browser shows without a server.
+
+        every: shows every so many ticks; 0: as many as fit into 12 MB. As `volvox export --page`.
+        """
+        return self._core.page(int(every)).decode()
+
+    def save_page(self, file: Union[str, os.PathLike[str]], every: int = 0) -> None:
+        """Writes page() as a file."""
+        with open(file, "w", encoding="utf-8", newline="") as out:
+            out.write(self.page(every))
+
+    def show(self, every: int = 0, height: int = 450) -> Show:
+        """For Jupyter: the viewer with this recording, so high in pixels, which plays and scrubs without a server. The
+        notebook keeps it: about a megabyte, and what was recorded."""
+        return Show(self.page(every), height, f"recording of {self.description.get('name', self.file)}")
+
+    def _repr_html_(self) -> str:
+        try:
+            return self.show()._repr_html_()
+        except VolvoxError as error:  # no viewer in this installation, or too much for a page
+            return f"<p>recording {html.escape(self.file)}, ticks {self.first_tick} to {self.last_tick}; {html.escape(str(error))}</p>"
 
     def verify(
         self, *, behaviors: Optional[Mapping[str, Any]] = None, threads: int = 1, accept_changes: bool = False

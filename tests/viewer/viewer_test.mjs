@@ -88,6 +88,38 @@ const placeOf = (page, placement) => page.evaluate((placement) => {
   return [((seen.x + 1) / 2) * canvas.clientWidth, ((1 - seen.y) / 2) * canvas.clientHeight];
 }, placement);
 
+test("a page that stands alone plays and scrubs without a server", async () => {
+  execFileSync(process.env.VOLVOX, ["run", "remod3d/snake", "--set", "modules=4", "--duration", "2", "--record", "--quiet", "--out", join(folder, "alone")]);
+  const file = join(folder, "alone.html");
+  execFileSync(process.env.VOLVOX, ["export", join(folder, "alone"), "--page", file, "--every", "4"]);
+  // In a frame, as notebooks show it.
+  writeFileSync(join(folder, "notebook.html"), `<iframe style="width:880px;height:560px" srcdoc="${readFileSync(file, "utf8").replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`);
+  const page = await open(`file://${file}`), requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  assert.equal(await tick(page), 0);
+  assert.ok(await covered(page) > 500);
+  await page.locator("#time").fill("61");
+  assert.equal(await tick(page), 60, "the last that is shown before it");
+  await page.locator("#time").fill("120");
+  assert.equal(await tick(page), 120);
+  await page.locator("#time").fill("8");
+  await page.locator("#step").click();
+  assert.equal(await tick(page), 12);
+  await page.locator("#play").click();
+  await waitFor(page, () => window.volvox.state().paused && window.volvox.stage.currentFrame().tick === 120);
+  await page.evaluate(() => window.volvox.connection.send({ type: "watch", module: "s1" }));
+  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(requests, []);
+  await page.close();
+  const notebook = await browser.newPage({ viewport: { width: 900, height: 600 } });
+  await notebook.goto(`file://${join(folder, "notebook.html")}`, patience);
+  const frame = notebook.frames()[1];
+  await frame.waitForFunction(() => window.volvox?.stage.frames > 1, null, patience);
+  await frame.locator("#time").fill("40");
+  assert.equal(await frame.evaluate(() => window.volvox.stage.currentFrame().tick), 40);
+  await notebook.close();
+});
+
 test("a run: drawn, paused, stepped, picked, driven, plotted, reconnected, recorded", async () => {
   const volvox = await serve("run", "remod3d/snake", "--set", "modules=4", "--duration", "600", "--view", "--record", "--out", "results", "--quiet");
   const page = await open(volvox.address);

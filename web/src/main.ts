@@ -1,7 +1,8 @@
 // The page: buttons and panels around the stage, and the commands that they send.
 import "./style.css";
 import { Plot, short } from "./plot";
-import { Connection, type Hello, type ModuleInfo, type State } from "./protocol";
+import { Embedded } from "./embedded";
+import { Connection, type Hello, type ModuleInfo, type State, type Viewer } from "./protocol";
 import { loadGradient, rampGradient } from "./look";
 import { Stage } from "./stage";
 import * as THREE from "three";
@@ -18,7 +19,7 @@ const marks: [time: number, module: string, text: string][] = [];  // on the tim
 const history: number[][] = [];  // all values of all metrics, for plots that are opened later
 
 // --- Messages in --------------------------------------------------------------------------------
-const connection = new Connection({
+const viewer: Viewer = {
   text(message) {
     if (message.type === "hello") greet(message);
     else if (message.type === "state") showState(message);
@@ -51,7 +52,9 @@ const connection = new Connection({
     if (yes && watched) connection.send({ type: "watch", module: watched });
     if (yes && stage.show.rays) connection.send({ type: "rays", on: true });
   },
-});
+};
+const recording = document.getElementById("volvox-recording");  // in a page that stands alone
+const connection = recording ? new Embedded(recording, viewer) : new Connection(viewer);
 
 function say(text: string, bad = false) {
   $("status").textContent = text;

@@ -104,15 +104,22 @@ export function decode(buffer: ArrayBuffer): { tree: RenderTree } | { frame: Fra
   };
 }
 
+// Who is told what arrives.
+export interface Viewer {
+  text(message: TextMessage): void;
+  tree(tree: RenderTree): void;
+  frame(frame: Frame): void;
+  cloud(news: CloudNews): void;
+  connected(yes: boolean, why: string): void;
+}
+
 // Connects, and reconnects when the connection is lost, because the run may have been restarted.
 export class Connection {
   private socket: WebSocket | null = null;
   private delay = 250;
   connected = false;
 
-  constructor(
-    private readonly on: { text(message: TextMessage): void; tree(tree: RenderTree): void; frame(frame: Frame): void; cloud(news: CloudNews): void; connected(yes: boolean, why: string): void },
-  ) { this.open(); }
+  constructor(private readonly on: Viewer) { this.open(); }
 
   private open() {
     const address = new URL("socket" + location.search, location.href);

@@ -446,11 +446,12 @@ void add_view(CLI::App& app, Arguments& a) {
 }
 
 void add_export(CLI::App& app, Arguments& a) {
-  CLI::App* export_ = app.add_subcommand("export", "write a recording as tables, or a robot or world for MuJoCo");
+  CLI::App* export_ =
+      app.add_subcommand("export", "write a recording as tables or as a page, or a robot or world for MuJoCo");
   export_->footer(
-      "\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables\n  volvox export "
-      "superbot "
-      "--mjcf superbot.xml\n  volvox export remod3d/snake --set modules=5 --mjcf snake.xml"
+      "\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables\n"
+      "  volvox export results --page run.html\n  volvox export superbot --mjcf superbot.xml\n  volvox export "
+      "remod3d/snake --set modules=5 --mjcf snake.xml"
       "\n\nMJCF: links become bodies, motors actuators, engaged docks welds, free docks sites; what it cannot say is "
       "named.");
   export_
@@ -460,6 +461,13 @@ void add_export(CLI::App& app, Arguments& a) {
       ->required();
   export_->add_flag("--csv", a.export_.csv,
                     "links, joints, docks, messages, log, inputs, metrics and state hashes as CSV files");
+  export_
+      ->add_option("--page", a.export_.page,
+                   "the file to write: the viewer with the recording inside, which any browser shows without a server")
+      ->type_name("FILE.html");
+  export_->add_option("--every", a.export_.every, "with --page, show every N-th tick (default: as many as fit)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   export_->add_option("--mjcf", a.mjcf, "the file to write: the world at its start, for MuJoCo 3 or later")
       ->type_name("FILE");
   export_->add_option("--set", a.mjcf_set, "KEY=VALUE: with --mjcf, change a parameter; may be repeated")
@@ -515,9 +523,14 @@ int run_bench(const CLI::App& bench, const Arguments& a, sim::Library& library, 
 }
 
 int run_export(const Arguments& a, sim::Library& library, Log& log) {
-  if (a.mjcf.empty() == !a.export_.csv)
-    return complain(Error(a.mjcf.empty() ? "nothing is to be written" : "--csv and --mjcf cannot be written at once",
-                          "give --csv for the tables of a recording, or --mjcf FILE for a robot or world"));
+  const int wanted = (a.export_.csv ? 1 : 0) + (a.export_.page.empty() ? 0 : 1) + (a.mjcf.empty() ? 0 : 1);
+  if (wanted != 1)
+    return complain(
+        Error(wanted == 0 ? "nothing is to be written" : "only one of --csv, --page and --mjcf can be written",
+              "give --csv for the tables of a recording, --page FILE.html for a page that shows it, or "
+              "--mjcf FILE for a robot or world"));
+  if (a.export_.page.empty() && a.export_.every > 0)
+    return complain(Error("--every belongs to --page", "leave it out"));
   if (a.mjcf.empty() && !a.mjcf_set.empty())
     return complain(Error("a recording has no parameters to set", "leave --set out"));
   return a.mjcf.empty() ? export_command(a.export_, log)

@@ -130,6 +130,8 @@ struct ExportArguments {
   std::string folder;
   std::optional<std::string> out;
   bool csv = false;
+  std::string page;        // the file to write; empty: none
+  std::int64_t every = 0;  // ticks between two that the page shows; 0: as fits
 };
 int export_command(const ExportArguments& arguments, Log& log);
 

@@ -10,6 +10,7 @@
 #include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/record/replay.h"
+#include "volvox/view/web/page.h"
 
 namespace volvox::cli {
 namespace {
@@ -80,10 +81,23 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
   return view_recording(**recording, arguments);
 }
 
+namespace {
+
+int export_page(record::Recording& recording, const ExportArguments& arguments) {
+  const auto page = view::page_of(recording, {.every = arguments.every});
+  if (!page.ok()) return complain(page.error());
+  if (auto written = write_file(arguments.page, *page); !written.ok()) return complain(written.error());
+  fmt::print("{}\n", arguments.page);
+  return done;
+}
+
+}  // namespace
+
 int export_command(const ExportArguments& arguments, Log& log) {
   auto recording = record::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
   warn_about(**recording, log);
+  if (!arguments.page.empty()) return export_page(**recording, arguments);
   const std::filesystem::path folder =
       arguments.out ? std::filesystem::path(*arguments.out) : (*recording)->file().parent_path() / "csv";
   auto written = record::export_csv(**recording, folder);

@@ -34,35 +34,37 @@ void capture(const record::RecordedTick& tick, Frame& frame) {
 }
 
 Result<std::unique_ptr<ViewedRecording>> ViewedRecording::create(Viewer& viewer, record::Recording& recording) {
+  auto introduction = introduce(recording);
+  if (!introduction.ok()) return introduction.error();
   std::unique_ptr<ViewedRecording> viewed(new ViewedRecording(viewer, recording));
-  if (auto introduced = viewed->introduce(); !introduced.ok()) return introduced.error();
+  viewer.set_tree(introduction->hello, std::move(introduction->tree));
+  viewed->tick_ = recording.first_tick();
   return viewed;
 }
 
-Result<void> ViewedRecording::introduce() {
-  auto tree = recording_.attachment("render_tree");
-  if (tree.ok() && !*tree) tree = recording_.attachment("scene");  // its name until November 2026
+Result<Introduction> introduce(record::Recording& recording) {
+  auto tree = recording.attachment("render_tree");
+  if (tree.ok() && !*tree) tree = recording.attachment("scene");  // its name until November 2026
   if (!tree.ok()) return tree.error();
   if (!*tree)
-    return Diagnostic{recording_.file().string(), 0, "the recording contains nothing to show",
+    return Diagnostic{recording.file().string(), 0, "the recording contains nothing to show",
                       "record it with volvox run --record; volvox replay --verify and volvox export need none"};
-  const record::Metadata& given = recording_.description();
+  const record::Metadata& given = recording.description();
   const auto text = [&](const char* key) { return given.contains(key) ? given.at(key) : std::string(); };
   json hello = {{"type", "hello"},
                 {"mode", "replay"},
                 {"name", text("name")},
                 {"engine", text("engine")},
                 {"seed", text("seed")},
-                {"dt", recording_.dt().seconds()},
-                {"first_tick", recording_.first_tick()},
-                {"ticks", recording_.last_tick()},
+                {"dt", recording.dt().seconds()},
+                {"first_tick", recording.first_tick()},
+                {"ticks", recording.last_tick()},
                 {"modules", text("modules")},
-                {"complete", recording_.complete()}};
+                {"complete", recording.complete()}};
   hello["metrics"] = sim::TimePoint::names;
-  // The whole of what stands on the time line, at once.
   json marks = json::array(), points = json::array();
-  for (std::int64_t t = recording_.first_tick(); t <= recording_.last_tick(); ++t) {
-    auto tick = recording_.tick(t);
+  for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
+    auto tick = recording.tick(t);
     if (!tick.ok()) return tick.error();
     for (const record::RecordedTick::LogLine& line : (*tick)->log)
       if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), line.module, line.text});
@@ -75,9 +77,7 @@ Result<void> ViewedRecording::introduce() {
   }
   hello["marks"] = std::move(marks);
   hello["points"] = std::move(points);
-  viewer_.set_tree(hello, std::move(**tree));
-  tick_ = recording_.first_tick();
-  return {};
+  return Introduction{std::move(hello), std::move(**tree)};
 }
 
 void ViewedRecording::loop(const std::atomic<bool>& stop) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "volvox/record/recording.h"
 #include "volvox/view/web/cloud_sender.h"
@@ -21,7 +22,6 @@ class ViewedRecording {
  private:
   ViewedRecording(Viewer& viewer, record::Recording& recording)
       : viewer_(viewer), recording_(recording), cloud_(to_clients_of(viewer)) {}
-  Result<void> introduce();
   void handle(const Command& command);
   void show();
   void tell_watched(const record::RecordedTick& tick);
@@ -36,6 +36,14 @@ class ViewedRecording {
   CloudSender cloud_;
   bool cloud_late_ = false;  // what has changed of it could not be told yet
 };
+
+// What a viewer is told of a recording before the first frame: the message "hello" with the whole of what stands on the
+// time line, and the tree as made by encode_tree. An error: the recording holds no tree.
+struct Introduction {
+  nlohmann::json hello;
+  std::string tree;
+};
+Result<Introduction> introduce(record::Recording& recording);
 
 // What was recorded of a tick, as it is drawn.
 void capture(const record::RecordedTick& tick, Frame& frame);

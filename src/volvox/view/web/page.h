@@ -1,0 +1,23 @@
+// A recording as one page that needs no server: the viewer of web/ with its script, its style and the recording inside.
+// It can be opened from a disk, sent by mail, or shown inside a notebook.
+// Not thread-safe: reads the recording, whose reader keeps a place in the file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "volvox/record/recording.h"
+
+namespace volvox::view {
+
+struct PageOptions {
+  // Shows the ticks first, first + every, ... 0: as often as fits into most_bytes.
+  std::int64_t every = 0;
+  // Of the recording in the page, before it is written as text (which makes it a third longer).
+  std::size_t most_bytes = 12'000'000;
+};
+
+// The text of an HTML file. An error: the viewer is not built, the recording holds nothing to show, or is too large.
+Result<std::string> page_of(record::Recording& recording, const PageOptions& options = {});
+
+}  // namespace volvox::view
