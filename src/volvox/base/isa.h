@@ -30,8 +30,12 @@ inline Isa isa() { return detail::isa_in_use; }
 }  // namespace volvox
 
 // Functions that a loop calls must be inlined into each version of it; otherwise they are compiled for the basic set
-// only.
-#define VOLVOX_KERNEL inline __attribute__((always_inline))
+// only. NVIDIA's compiler makes a version for GPUs, too.
+#ifdef __CUDACC__
+#  define VOLVOX_KERNEL __host__ __device__ __forceinline__
+#else
+#  define VOLVOX_KERNEL inline __attribute__((always_inline))
+#endif
 
 // VOLVOX_FOR_EACH_ISA(double, sum, (const double* x, int count), (x, count)) { ... }
 // defines `double sum(const double* x, int count)`, whose body is compiled once for each set. Within it, `Set` is that

@@ -102,24 +102,11 @@ Pose System::relative_pose(std::size_t joint) const {
   return a.inverse() * (poses[desc.b.index] * desc.frame_b);
 }
 
-double unwrapped_angle(const Quat& rotation, double previous) {
-  const double angle = 2 * volvox::atan2(rotation.z, rotation.w);
-  return angle + 2 * pi * std::round((previous - angle) / (2 * pi));
-}
-
 void System::measure_position(std::size_t joint) {
   VOLVOX_ASSERT(joint < joints.size() && joints.size() == joint_descs.size());
   const JointDesc& desc = joint_descs[joint];
-  JointState& state = joints[joint];
-  if (desc.type == JointType::revolute) {
-    const Quat a = desc.a.valid() ? poses[desc.a.index].rotation * desc.frame_a.rotation : desc.frame_a.rotation;
-    const Quat b = poses[desc.b.index].rotation * desc.frame_b.rotation;
-    state.position = unwrapped_angle(a.conjugate() * b, state.position);
-  } else if (desc.type == JointType::prismatic) {
-    const Pose a = desc.a.valid() ? poses[desc.a.index] * desc.frame_a : desc.frame_a;
-    const Pose b = poses[desc.b.index] * desc.frame_b;
-    state.position = dot(a.rotation * Vec3{0, 0, 1}, b.position - a.position);
-  }
+  const Pose a = desc.a.valid() ? poses[desc.a.index] : Pose{};
+  joints[joint].position = joint_position(desc, a, poses[desc.b.index], joints[joint].position);
 }
 
 void System::measure_joint(std::size_t joint) {
@@ -178,15 +165,6 @@ bool sound_joints(const Topology& topology, const IdPool<BodyTag>& body_ids) {
     listed += once.size();
   }
   return ends == listed;
-}
-
-constexpr double fastest = 1e4, fastest_spin = 1e5, farthest = 1e6;  // m/s, rad/s, m
-
-// By how much a body is beyond what can be meant: more than 1 is a runaway.
-double excess(const Pose& pose, const Twist& velocity) {
-  if (!finite(pose) || !finite(velocity)) return std::numeric_limits<double>::infinity();
-  return std::max(
-      {length(velocity.linear) / fastest, length(velocity.angular) / fastest_spin, length(pose.position) / farthest});
 }
 
 // No state that an engine may be left in: it ends the run, or its libraries end the program.

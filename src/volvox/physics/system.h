@@ -8,6 +8,7 @@
 
 #include "volvox/physics/dock_latch.h"
 #include "volvox/physics/engine.h"
+#include "volvox/physics/state_rules.h"
 
 namespace volvox::physics {
 
@@ -106,8 +107,4 @@ bool in_order(const Engine& engine);
 
 // The fewest equal parts of a tick that are no longer than max_substep.
 int substep_count(double tick, double max_substep);
-
-// The angle of a rotation about z, unwrapped: the one nearest to `previous`.
-double unwrapped_angle(const Quat& rotation, double previous);
-
 }  // namespace volvox::physics

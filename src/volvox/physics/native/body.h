@@ -42,15 +42,19 @@ struct Body {
     angular = velocity.angular;
     spin = rotation * multiply(moments, rotation.conjugate() * angular);
   }
-  Pose link_pose() const {
+  Pose link_pose() const { return link_pose(position, rotation, from_link); }
+  VOLVOX_ALSO_ON_GPU static Pose link_pose(const Vec3& position, const Quat& rotation, const Pose& from_link) {
     const Quat turn = rotation * from_link.rotation.conjugate();
     return {position - turn * from_link.position, turn};
   }
   // The velocity with which the body goes on from here: the spin in its present attitude.
   Twist velocity() const {
     if (!dynamic) return {linear, angular};
+    return {linear, turning(rotation, spin, moments)};
+  }
+  VOLVOX_ALSO_ON_GPU static Vec3 turning(const Quat& rotation, const Vec3& spin, const Vec3& moments) {
     const Vec3 m = rotation.conjugate() * spin;
-    return {linear, rotation * Vec3{m.x / moments.x, m.y / moments.y, m.z / moments.z}};
+    return rotation * Vec3{m.x / moments.x, m.y / moments.y, m.z / moments.z};
   }
   Vec3 velocity_at(const Vec3& arm) const { return linear + cross(angular, arm); }
 };

@@ -12,14 +12,14 @@ struct Box3 {
   Vec3 centre, half;
 };
 
-inline bool overlap(const Box3& a, const Box3& b) {
+VOLVOX_ALSO_ON_GPU inline bool overlap(const Box3& a, const Box3& b) {
   return std::fabs(a.centre.x - b.centre.x) <= a.half.x + b.half.x &&
          std::fabs(a.centre.y - b.centre.y) <= a.half.y + b.half.y &&
          std::fabs(a.centre.z - b.centre.z) <= a.half.z + b.half.z;
 }
 
 // The bounds of a box in another frame.
-inline Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& position, double margin) {
+VOLVOX_ALSO_ON_GPU inline Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& position, double margin) {
   const auto spread = [&](const V3<double>& row) {
     return std::fabs(row.x) * box.half.x + std::fabs(row.y) * box.half.y + std::fabs(row.z) * box.half.z + margin;
   };

@@ -1,19 +1,9 @@
 // Sleep, by groups of islands that touch.
-#include <algorithm>
-
 #include "volvox/physics/native/contact_solver.h"
+#include "volvox/physics/native/sleep_rules.h"
 
 namespace volvox::physics::native {
 namespace {
-
-constexpr double still_speed = 2e-3;   // m/s
-constexpr double still_turn = 1e-2;    // rad/s
-constexpr double time_to_sleep = 0.5;  // s
-
-bool lies_still(const Body& body) {
-  return length_squared(body.linear) < still_speed * still_speed &&
-         length_squared(body.angular) < still_turn * still_turn;
-}
 
 // A motor that is to turn will, however slowly; and a dock that pulls is not done.
 bool joint_rests(const World& world, JointId id) {
@@ -75,7 +65,7 @@ void ContactSolver::let_sleep(World& world, const Islands& islands, double tick,
     if (!group.awake) return;
     for_bodies(islands, group, [&](std::size_t i) {
       Body& body = world.bodies[i];
-      body.still = lies_still(body) ? std::min(body.still + tick, 2 * time_to_sleep) : 0;
+      body.still = still_after(body.still, body.linear, body.angular, tick);
     });
     if (!may_sleep(world, islands, group)) return;
     for_bodies(islands, group, [&](std::size_t i) {

@@ -12,11 +12,8 @@ namespace {
 using NormalOf = ContactPoint::NormalOf;
 
 constexpr std::size_t pairs_of_a_chunk = 64;
-// Points nearer to each other than this may stand for each other.
-constexpr double beside = 0.005;  // m
 // Of bodies that turn more than this, other corners may soon be the ones that touch.
 constexpr double hasty_turn = 0.05;  // rad
-constexpr std::uint64_t taken = ~std::uint64_t{0};
 
 bool before(const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 
@@ -41,13 +38,9 @@ class PairCollision final {
     horizon_ = horizon, slack_ = slack;
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
     margin_ = slack_ + horizon * (length(a_.linear - b_.linear) + turning_);
-    const V3<double> c0{b_.axes.r0.x, b_.axes.r1.x, b_.axes.r2.x}, c1{b_.axes.r0.y, b_.axes.r1.y, b_.axes.r2.y};
-    const V3<double> c2{b_.axes.r0.z, b_.axes.r1.z, b_.axes.r2.z};
-    const V3<double> x = transposed_times(a_.axes, c0), y = transposed_times(a_.axes, c1),
-                     z = transposed_times(a_.axes, c2);
-    place_.axes = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
-    place_.position = plain(transposed_times(a_.axes, lane(b_.position - a_.position)));
-    back_.axes = {x, y, z};
+    place_ = placement_of(b_, a_);
+    const M3<double>& m = place_.axes;
+    back_.axes = {{m.r0.x, m.r1.x, m.r2.x}, {m.r0.y, m.r1.y, m.r2.y}, {m.r0.z, m.r1.z, m.r2.z}};
     back_.position = place_.to_second({});
   }
 
@@ -88,20 +81,15 @@ class PairCollision final {
 
  private:
   void collide_with(const HalfSpace& plane) {
-    const Vec3 normal = plain(b_.axes * lane(plane.normal));
-    const double closing = std::max(0.0, -dot(normal, a_.linear - b_.linear));
-    const double margin = slack_ + horizon_ * (closing + turning_);
-    const double offset = plane.offset + dot(normal, b_.position - a_.position);
-    const Vec3 in_a = place_.turn_to_first(plane.normal);
     Manifold& manifold = room_;
     int convex[Manifold::most_found];
-    const Vec3 turning = plain(transposed_times(a_.axes, lane(felt_turning(a_, shape_a_) - b_.angular)));
-    collide_half_space(shape_a_, in_a, offset, margin, cross(in_a, turning) * horizon_, manifold, convex);
+    const Vec3 felt = felt_turning(a_, shape_a_);
+    collide_half_space(shape_a_, plane_seen(a_, b_, place_, plane, felt, turning_, slack_, horizon_), manifold, convex);
     for (int i = 0; i < manifold.count; ++i) {
       const Convex& c = shape_a_.convexes[static_cast<std::size_t>(convex[i])];
       friction_of(c.material, plane.material);
       radius_ = radius_a_ = c.radius;
-      feature_base_ = static_cast<std::uint64_t>(c.collider) << 52 | static_cast<std::uint64_t>(plane.collider) << 40;
+      feature_base_ = plane_feature(c.collider, plane.collider);
       add_point(manifold.points[i], manifold.normal, manifold.normal_of);
     }
   }
@@ -182,24 +170,10 @@ class PairCollision final {
     ContactPoint& contact = out_.emplace_back();
     contact.a = pair_.a, contact.b = pair_.b;
     contact.feature = feature_base_ | point.id;
-    contact.on_a = point.on_a;
-    contact.on_b = place_.to_second(point.on_b);
     contact.radius = radius_, contact.radius_a = radius_a_;
-    contact.separation = point.separation;
-    // Neither its points nor their normals shall turn with a wheel.
-    contact.normal_of = normal_of == NormalOf::a && shape_a_.axle != Vec3{} ? NormalOf::b : normal_of;
-    contact.normal = contact.normal_of == NormalOf::a ? normal : place_.turn_to_second(normal);
     contact.friction = friction_, contact.restitution = restitution_;
     contact.corners = corners_;
-    if (shape_a_.axle != Vec3{}) hang_on_axle(contact);
-  }
-  void hang_on_axle(ContactPoint& contact) const {
-    const Vec3 along = shape_a_.axle * dot(shape_a_.axle, contact.on_a), across = contact.on_a - along;
-    const double rim = length(across);
-    if (!(rim > 1e-6)) return;
-    contact.on_a = along;
-    contact.rim = rim;
-    contact.outward = place_.turn_to_second(across / rim);
+    set_contact(contact, point, normal, normal_of, place_, shape_a_.axle);
   }
 
   BroadPhase::Pair pair_;
@@ -438,7 +412,9 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     std::vector<ContactPoint>& found = found_by(chunk);
     const std::size_t before = found.size();
     if (first != last || a.others || b.others) collision_of(i).run({first, last});
-    if (found.size() > before) keep_impulses(old_of(i), std::span{found}.subspan(before));
+    if (found.size() == before) return;
+    const std::span<ContactPoint> past = old_of(i);
+    keep_impulses(past.data(), past.size(), found.data() + before, found.size() - before);
   });
   Work::add(work_.pairs, pairs.size());
   for (std::size_t i = 0; i < chunks && !in_order; ++i)
@@ -564,34 +540,6 @@ bool Detector::may_touch(const View& view, int a, int b) const {
   const Body &body_a = view.bodies[static_cast<std::size_t>(a)], &body_b = view.bodies[static_cast<std::size_t>(b)];
   if (body_a.cluster >= 0 && body_a.cluster == body_b.cluster) return false;
   return view.system.may_touch(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
-}
-
-// Of the points of two bodies, one takes over the impulse of the one that had its feature; failing that, of one that
-// lay beside it and that nobody else takes: clipping renames the corners of faces that
-// coincide.
-void Detector::keep_impulses(std::span<ContactPoint> from, std::span<ContactPoint> to) {
-  bool all = true;
-  for (ContactPoint& c : to) {
-    const auto same =
-        std::find_if(from.begin(), from.end(), [&](const ContactPoint& o) { return o.feature == c.feature; });
-    if (same == from.end()) {
-      all = false;
-    } else {
-      c.impulse = same->impulse, c.rebound = same->rebound;
-      same->feature = taken;
-    }
-  }
-  for (std::size_t i = 0; !all && i < to.size(); ++i) {
-    if (to[i].impulse != Vec3{}) continue;
-    for (ContactPoint& o : from) {
-      if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 ||
-          length_squared(o.on_b - to[i].on_b) > beside * beside)
-        continue;
-      to[i].impulse = o.impulse, to[i].rebound = o.rebound;
-      o.feature = taken;
-      break;
-    }
-  }
 }
 
 }  // namespace volvox::physics::native

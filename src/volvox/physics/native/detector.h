@@ -10,8 +10,10 @@
 #include "volvox/base/union_find.h"
 #include "volvox/physics/native/broad_phase.h"
 #include "volvox/physics/native/contact.h"
+#include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/manifold.h"
 #include "volvox/physics/native/narrow_phase.h"
+#include "volvox/physics/native/plane_kernel.h"
 #include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
@@ -21,11 +23,11 @@ class Detector {
   explicit Detector(Work& work) : work_(work) {}
 
   // Points nearer than this are always found; how far bodies may move beyond it unforeseen.
-  static constexpr double slack = 0.003;  // m
+  static constexpr double slack = detection_slack;  // m
   // What is hit in a substep is pressed on in the same one, with the speed of whoever hit it, at most this.
   static constexpr double hit_speed = 1.0;  // m/s
   // How much farther than foreseen a body may get before contacts must be looked for again.
-  static constexpr double bearable_surprise = slack + 1e-3;  // m
+  static constexpr double bearable_surprise = native::bearable_surprise;  // m
 
   struct View {
     const System& system;
@@ -76,7 +78,6 @@ class Detector {
                  std::vector<ContactPoint>& contacts);
   static OldContacts in_runs(std::vector<ContactPoint>& contacts);
   void keep_sleeping(const View& view, std::span<const ContactPoint> olds, std::vector<ContactPoint>& contacts);
-  static void keep_impulses(std::span<ContactPoint> from, std::span<ContactPoint> to);
 
   Work& work_;
   BroadPhase broad_phase_;
@@ -98,10 +99,7 @@ class Detector {
 };
 
 // The points of a body's convex cores against a half-space, at most four for the whole body.
-// The plane is given in the body's frame: its points p have dot(normal, p) = offset, and as the
-// body turns, a point will rise by dot(lean, p). `convex` says which convex each point of the
-// manifold belongs to.
-void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, const Vec3& lean,
-                        Manifold& out, int (&convex)[Manifold::most_found]);
+// `convex` says which convex each point of the manifold belongs to.
+void collide_half_space(const Shape& shape, const SeenPlane& plane, Manifold& out, int (&convex)[Manifold::most_found]);
 
 }  // namespace volvox::physics::native

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "volvox/physics/native/flock_kernel.h"
+#include "volvox/physics/native/flock_load.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -18,15 +19,17 @@ constexpr std::size_t fewest_side_by_side = 3;
 // Each width is compiled for the registers that it fits.
 template <class T>
 int move_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
+  const FlockView<T> trees = flock.view();
+  const FlockRoomView<T> work = room.view();
   if constexpr (std::same_as<T, EightLanes> || std::same_as<T, Floats<16>>) {
-    return move_flock_avx512(flock, room, step, substeps, time_left);
+    return move_flock_avx512(trees, work, step, substeps, time_left, flock.alarmed);
   } else if constexpr (std::same_as<T, Floats<8>>) {
-    return move_flock_avx2(flock, room, step, substeps, time_left);
+    return move_flock_avx2(trees, work, step, substeps, time_left, flock.alarmed);
   } else {
     if constexpr (std::same_as<T, FourLanes>) {
-      if (isa() == Isa::avx2) return move_flock_avx2(flock, room, step, substeps, time_left);
+      if (isa() == Isa::avx2) return move_flock_avx2(trees, work, step, substeps, time_left, flock.alarmed);
     }
-    return run_flock(flock, room, step, substeps, time_left);
+    return run_flock(trees, work, step, substeps, time_left, flock.alarmed);
   }
 }
 
@@ -115,64 +118,21 @@ class Loader {
       for (int point : flock.members[lane].points) {
         const ContactPoint& c = points_[at(point)];
         const std::size_t node = at(world_.bodies[at(c.a)].node);
-        load_contact(flock.contacts[first[node] + next[node]++], static_cast<int>(lane), c);
+        load_contact(flock.contacts[first[node] + next[node]++], static_cast<int>(lane), c, world_.bodies[at(c.b)]);
       }
     }
     for (FlockContact<T>& c : flock.contacts) set_frames(c);
   }
 
-  // What the kernel reads before it writes it: four kilobytes are a lot to set to zero.
-  static void clear(FlockContact<T>& c, int node) {
-    c.node = node;
-    c.steady = true, c.rolls = false;
-    c.there = c.turns = c.centres = MaskOf<T>{};
-    c.on_a = c.outward = c.impulse = V3<T>{};
-    c.on_b = V3<Exact<T>>{};
-    c.normal = {T{}, T{}, T{} + 1.0};
-    c.radius = c.radius_a = c.friction = c.restitution = c.rim = c.rebound = T{};
-  }
-
-  void load_contact(FlockContact<T>& to, int lane, const ContactPoint& c) {
-    using NormalOf = ContactPoint::NormalOf;
-    const Body& ground = world_.bodies[at(c.b)];
-    put(to.there, lane, true);
-    put(to.on_a, lane, c.on_a);
-    put(to.on_b, lane, ground.position + plain(ground.axes * lane3(c.on_b)));
-    put(to.normal, lane, c.normal_of == NormalOf::a ? c.normal : plain(ground.axes * lane3(c.normal)));
-    put(to.turns, lane, c.normal_of == NormalOf::a);
-    put(to.centres, lane, c.normal_of == NormalOf::centres);
-    to.steady = to.steady && c.normal_of == NormalOf::b;
-    put(to.radius, lane, c.radius), put(to.radius_a, lane, c.radius_a);
-    put(to.friction, lane, c.friction), put(to.restitution, lane, c.restitution);
-    put(to.impulse, lane, c.impulse), put(to.rebound, lane, c.rebound);
-    if (c.rim <= 0) return;
-    put(to.rim, lane, c.rim);
-    put(to.outward, lane, plain(ground.axes * lane3(c.outward)));
-    to.rolls = true;
-  }
-  static V3<double> lane3(const Vec3& v) { return {v.x, v.y, v.z}; }
-
-  // On one ground all lanes have the same normal, most often.
-  static void set_frames(FlockContact<T>& c) {
-    Vec3 n, t, u;
-    for (int lane = 0; lane < lane_count<T>; ++lane) {
-      const Vec3 own = take(c.normal, lane);
-      // To the bit: zeros have signs, and who shares the lanes must not matter.
-      if (lane == 0 || std::memcmp(&own, &n, sizeof n) != 0) n = own, t = perpendicular(n), u = volvox::cross(n, t);
-      put(c.frame[0], lane, own), put(c.frame[1], lane, t), put(c.frame[2], lane, u);
-    }
-  }
-
   static void make_room(const Flock<T>& flock, FlockRoom<T>& room) {
     const TreeColumns& plan = flock.pattern().columns();
     const std::size_t nodes = flock.bodies.size(), rows = flock.contacts.size() * 3 * at(plan.most);
-    room.nodes.resize(nodes), room.touches.resize(nodes), room.carried.resize(nodes), room.push.resize(nodes),
-        room.wanted.resize(nodes);
+    room.nodes.resize(nodes), room.touches.resize(nodes), room.push.resize(nodes), room.wanted.resize(nodes);
     room.dofs.resize(flock.drives.size());
     room.y.resize(6 * plan.columns.size());
     room.coordinates.resize(at(plan.total));
     if (room.rows.size() < rows) room.rows.resize(2 * rows);
-    if (room.active.capacity() < flock.contacts.size()) room.active.reserve(2 * flock.contacts.size());
+    if (room.active.size() < flock.contacts.size()) room.active.resize(2 * flock.contacts.size());
   }
 
   const World& world_;
@@ -197,17 +157,6 @@ void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, in
   world.tensions[joint] = take(from.tension, lane);
   world.load_impulses[joint] = Wrench{take(from.load.l, lane), take(from.load.a, lane)};
   world.motor_impulses[joint] = take(from.motor, lane);
-}
-
-template <class T>
-void commit_contact(const World& world, ContactPoint& to, const FlockContact<T>& from, int lane) {
-  to.impulse = take(from.impulse, lane), to.rebound = take(from.rebound, lane);
-  to.active = take(from.active, lane);
-  to.separation = take(from.separation, lane);
-  to.approach = take(from.approach, lane);
-  for (int i = 0; i < 3; ++i) to.frame[i] = take(from.frame[i], lane);
-  to.arm_a = take(from.arm, lane);
-  to.arm_b = world.bodies[at(to.a)].position + to.arm_a - world.bodies[at(to.b)].position;
 }
 
 template <class T>
@@ -238,7 +187,8 @@ void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T
     }
     for (int point : flock.members[lane].points) {
       ContactPoint& c = points[at(point)];
-      commit_contact(world, c, flock.contacts[next[world.bodies[at(c.a)].node]++], l);
+      commit_contact(c, flock.contacts[next[world.bodies[at(c.a)].node]++], l);
+      c.arm_b = world.bodies[at(c.a)].position + c.arm_a - world.bodies[at(c.b)].position;
     }
   }
 }

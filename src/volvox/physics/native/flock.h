@@ -12,63 +12,18 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/contact_solver.h"
 #include "volvox/physics/native/detector.h"
+#include "volvox/physics/native/flock_data.h"
 #include "volvox/physics/native/shape.h"
 #include "volvox/physics/native/tree.h"
 #include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
 
-// What adds up from substep to substep is Exact: taken out of the lanes and put into them again, it is as it was, so
-// that it does not matter where a tree is stopped on its way. (The rest is T wherever it comes from.)
-template <class T>
-struct FlockBody {
-  alignas(lane_alignment<T>) V3<Exact<T>> x;
-  Q4<Exact<T>> q;
-  Spatial<Exact<T>> v;
-  V3<Exact<T>> spin;
-  V3<T> weight;
-  Spatial<T> outside;  // impulse of a substep from outside, weight and all
-  Spatial<T> seen;     // the velocity at the last detection
-  V3<T> axle;          // of its shape
-  T swing;             // the same: see Shape
-  T shaped;            // 1; 0: it has no shape, and touches nothing
-};
-
-template <class T>
-struct FlockJoint {
-  alignas(lane_alignment<T>) Exact<T> position;
-  T velocity, tension;
-  T motor;          // impulse since the start of the tick
-  Spatial<T> load;  // the same, in the principal axes of the joint's body a
-};
-
-template <class T>
-struct FlockContact {
-  using Mask = MaskOf<T>;
-  int node = 0;                     // of all lanes
-  bool steady = true;               // no lane's normal moves
-  bool rolls = false;               // some lane's point is on a wheel
-  alignas(sizeof(T)) Mask there{};  // which lanes have a contact here
-  Mask turns{};                     // the normal is fixed to the tree's body
-  Mask centres{};                   // the normal follows the two points
-  V3<T> on_a;                       // in the body's frame
-  V3<Exact<T>> on_b;                // in the world
-  V3<T> normal;
-  T radius, radius_a, friction, restitution;
-  T rim;
-  V3<T> outward;  // in the world
-  V3<T> impulse;  // in world axes
-  T rebound;
-
-  // Of the substep.
-  Mask active{}, guessed{}, bounces{};
-  T separation, approach, next_rebound;
-  V3<T> frame[3], arm;
-  // Of the sweep: see RowContact.
-  T along[3], free[3];
-  T target, keep, normal_gain, tangent_gain, gram[6];
-  T* rows = nullptr;  // three, one behind the other
-};
+// The whole of a vector.
+template <class Vector>
+auto row(Vector& all) -> Row<std::remove_pointer_t<decltype(all.data())>> {
+  return {all.data(), all.size()};
+}
 
 template <class T>
 struct Flock {
@@ -84,6 +39,36 @@ struct Flock {
   static constexpr int fresh = -1;       // not loaded yet
 
   const Tree& pattern() const { return *members.front().tree; }
+  FlockView<T> view() {
+    const Tree& tree = pattern();
+    const TreeColumns& plan = tree.columns();
+    return {{row(tree.shapes()), row(plan.columns), row(plan.first), row(plan.own), plan.total, plan.most,
+             tree.safe_pull()},
+            used,
+            row(bodies),
+            row(joints),
+            row(drives),
+            row(contacts)};
+  }
+};
+
+// What FlockRoomView shows.
+template <class T>
+struct FlockRoom {
+  LaneVector<Node<T>> nodes;
+  LaneVector<Dof<T>> dofs;
+  alignas(sizeof(T)) InverseFactor<T> root;
+  LaneVector<T> y, rows, coordinates, touches;
+  alignas(64) MaskOf<T> carried[Tree::most_flock_nodes];
+  LaneVector<Spatial<T>> push;
+  std::vector<FlockContact<T>*> active;  // its memory; not its size
+  std::vector<std::uint8_t> wanted;
+
+  FlockRoomView<T> view() {
+    return {row(nodes), row(dofs),          root,         row(y),
+            row(rows),  row(coordinates),   row(touches), {carried, nodes.size()},
+            row(push),  {active.data(), 0}, row(wanted)};
+  }
 };
 
 // Substeps are counted from where all contacts were looked for.

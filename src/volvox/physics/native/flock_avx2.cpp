@@ -9,11 +9,13 @@
 
 namespace volvox::physics::native {
 
-int move_flock_avx2(Flock<FourLanes>& flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left) {
-  return run_flock(flock, room, step, substeps, time_left);
+int move_flock_avx2(const FlockView<FourLanes>& flock, const FlockRoomView<FourLanes>& room, double step, int substeps,
+                    double time_left, MaskOf<FourLanes>& alarmed) {
+  return run_flock(flock, room, step, substeps, time_left, alarmed);
 }
-int move_flock_avx2(Flock<Floats<8>>& flock, FlockRoom<Floats<8>>& room, double step, int substeps, double time_left) {
-  return run_flock(flock, room, step, substeps, time_left);
+int move_flock_avx2(const FlockView<Floats<8>>& flock, const FlockRoomView<Floats<8>>& room, double step, int substeps,
+                    double time_left, MaskOf<Floats<8>>& alarmed) {
+  return run_flock(flock, room, step, substeps, time_left, alarmed);
 }
 
 }  // namespace volvox::physics::native

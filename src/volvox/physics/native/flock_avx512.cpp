@@ -9,13 +9,13 @@
 
 namespace volvox::physics::native {
 
-int move_flock_avx512(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps,
-                      double time_left) {
-  return run_flock(flock, room, step, substeps, time_left);
+int move_flock_avx512(const FlockView<EightLanes>& flock, const FlockRoomView<EightLanes>& room, double step,
+                      int substeps, double time_left, MaskOf<EightLanes>& alarmed) {
+  return run_flock(flock, room, step, substeps, time_left, alarmed);
 }
-int move_flock_avx512(Flock<Floats<16>>& flock, FlockRoom<Floats<16>>& room, double step, int substeps,
-                      double time_left) {
-  return run_flock(flock, room, step, substeps, time_left);
+int move_flock_avx512(const FlockView<Floats<16>>& flock, const FlockRoomView<Floats<16>>& room, double step,
+                      int substeps, double time_left, MaskOf<Floats<16>>& alarmed) {
+  return run_flock(flock, room, step, substeps, time_left, alarmed);
 }
 
 }  // namespace volvox::physics::native

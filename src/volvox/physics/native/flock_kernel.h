@@ -2,37 +2,21 @@
 // Tree::finish, with every tree in its lane.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "volvox/physics/native/bounce.h"
 #include "volvox/physics/native/contact_rules.h"
-#include "volvox/physics/native/flock.h"
+#include "volvox/physics/native/flock_data.h"
 
 namespace volvox::physics::native {
-
-// Room for the flock that a thread works at.
-template <class T>
-struct FlockRoom {
-  LaneVector<Node<T>> nodes;
-  LaneVector<Dof<T>> dofs;
-  alignas(sizeof(T)) InverseFactor<T> root;
-  LaneVector<T> y, rows, coordinates;
-  LaneVector<T> touches;          // by node: contacts that take part
-  LaneVector<MaskOf<T>> carried;  // by node: one of them has an impulse from the last substep
-  LaneVector<Spatial<T>> push;    // by node
-  std::vector<FlockContact<T>*> active;
-  std::vector<std::uint8_t> wanted;  // by node: on the way from the root to a contact
-};
 
 template <class T>
 class FlockStep {
  public:
   using Mask = MaskOf<T>;
 
-  VOLVOX_KERNEL FlockStep(Flock<T>& flock, FlockRoom<T>& room, double step)
-      : flock_(flock), room_(room), plan_(flock.pattern().columns()), shapes_(flock.pattern().shapes()), step_(step) {}
+  VOLVOX_KERNEL FlockStep(const FlockView<T>& flock, const FlockRoomView<T>& room, double step)
+      : flock_(flock), room_(room), plan_(flock_.plan), shapes_(flock_.plan.shapes), step_(step) {}
 
   VOLVOX_KERNEL void run() {
     place();
@@ -199,7 +183,7 @@ class FlockStep {
   VOLVOX_KERNEL bool load_drags() {
     T most{};
     for (std::size_t i = 1; i < shapes_.size(); ++i) most = larger(most, flock_.joints[i].tension);
-    const Mask drags = most * (step_ * step_) >= T{} + flock_.pattern().safe_pull();
+    const Mask drags = most * (step_ * step_) >= T{} + plan_.safe_pull;
     if (!any(drags)) return false;
     for (Node<T>& n : room_.nodes) n.drag = V3<T>{};
     for (std::size_t i = 1; i < shapes_.size(); ++i) {
@@ -273,7 +257,7 @@ class FlockStep {
 
   VOLVOX_KERNEL void collect_active() {
     room_.active.clear();
-    std::fill(room_.wanted.begin(), room_.wanted.end(), std::uint8_t{0});
+    for (std::uint8_t& wanted : room_.wanted) wanted = 0;
     for (FlockContact<T>& c : flock_.contacts) {
       if (!any(c.active)) continue;
       room_.active.push_back(&c);
@@ -524,33 +508,38 @@ class FlockStep {
     joint.velocity = qdot;
   }
 
-  Flock<T>& flock_;
-  FlockRoom<T>& room_;
-  const TreeColumns& plan_;
-  const std::vector<NodeShape>& shapes_;
+  FlockView<T> flock_;
+  FlockRoomView<T> room_;
+  const FlockPlan& plan_;
+  const Row<const NodeShape>& shapes_;
   double step_;
   Mask held_{};  // lanes that something pushes, and not by a bounce
 };
 
-// Until the first of them is alarmed. Returns how many substeps that were.
+// Until the first of them is alarmed: `alarmed` says which. Returns how many substeps that were.
 template <class T>
-VOLVOX_KERNEL int run_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
+VOLVOX_KERNEL int run_flock(const FlockView<T>& flock, const FlockRoomView<T>& room, double step, int substeps,
+                            double time_left, MaskOf<T>& alarmed) {
   FlockStep<T> work(flock, room, step);
-  flock.alarmed = MaskOf<T>{};
+  alarmed = MaskOf<T>{};
   for (int done = 1; done <= substeps; ++done) {
     work.run();
     if (done == substeps) break;
-    flock.alarmed = work.alarmed(time_left - done * step, Detector::bearable_surprise);
-    if (any(flock.alarmed)) return done;
+    alarmed = work.alarmed(time_left - done * step, bearable_surprise);
+    if (any(alarmed)) return done;
   }
   return substeps;
 }
 
-int move_flock_avx2(Flock<FourLanes>& flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left);
-int move_flock_avx2(Flock<Floats<8>>& flock, FlockRoom<Floats<8>>& room, double step, int substeps, double time_left);
-int move_flock_avx512(Flock<EightLanes>& flock, FlockRoom<EightLanes>& room, double step, int substeps,
-                      double time_left);
-int move_flock_avx512(Flock<Floats<16>>& flock, FlockRoom<Floats<16>>& room, double step, int substeps,
-                      double time_left);
+#ifndef __CUDACC__
+int move_flock_avx2(const FlockView<FourLanes>& flock, const FlockRoomView<FourLanes>& room, double step, int substeps,
+                    double time_left, MaskOf<FourLanes>& alarmed);
+int move_flock_avx2(const FlockView<Floats<8>>& flock, const FlockRoomView<Floats<8>>& room, double step, int substeps,
+                    double time_left, MaskOf<Floats<8>>& alarmed);
+int move_flock_avx512(const FlockView<EightLanes>& flock, const FlockRoomView<EightLanes>& room, double step,
+                      int substeps, double time_left, MaskOf<EightLanes>& alarmed);
+int move_flock_avx512(const FlockView<Floats<16>>& flock, const FlockRoomView<Floats<16>>& room, double step,
+                      int substeps, double time_left, MaskOf<Floats<16>>& alarmed);
+#endif
 
 }  // namespace volvox::physics::native

@@ -1,20 +1,11 @@
 // The distance between two convex cores, or how deep they overlap.
 #pragma once
 
+#include "volvox/physics/native/placement.h"
 #include "volvox/physics/native/shape.h"
 #include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
-
-// Where the second core is, in the frame of the first.
-struct Placement {
-  M3<double> axes;
-  Vec3 position;
-  Vec3 to_first(const Vec3& p) const { return plain(axes * lane(p)) + position; }
-  Vec3 turn_to_first(const Vec3& v) const { return plain(axes * lane(v)); }
-  Vec3 turn_to_second(const Vec3& v) const { return plain(transposed_times(axes, lane(v))); }
-  Vec3 to_second(const Vec3& p) const { return turn_to_second(p - position); }
-};
 
 // All in the first body's frame.
 struct Proximity {

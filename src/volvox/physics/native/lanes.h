@@ -146,11 +146,18 @@ using MaskOf = typename LaneTraits<T>::Mask;
 template <class T>
 inline constexpr int lane_count = LaneTraits<T>::count;
 
+#ifdef __CUDACC__  // on a GPU a lane is a thread, and a number is alone
+template <class T>
+concept SideBySide = false;
+template <class M>
+concept MaskSideBySide = false;
+#else
 template <class T>
 concept SideBySide = std::same_as<T, FourLanes> || std::same_as<T, EightLanes>;
 template <class M>
 concept MaskSideBySide = std::same_as<M, MaskOf<FourLanes>> || std::same_as<M, MaskOf<EightLanes>> ||
     std::same_as<M, MaskOf<Floats<4>>> || std::same_as<M, MaskOf<Floats<8>>> || std::same_as<M, MaskOf<Floats<16>>>;
+#endif
 
 template <class Mask>
 using MaskElement = std::remove_cvref_t<decltype(std::declval<Mask&>()[0])>;
@@ -194,6 +201,11 @@ VOLVOX_KERNEL bool any(const Mask& mask) {
 
 namespace detail {
 template <class Vector, class Half, int... all>
+VOLVOX_KERNEL Vector joined(const Half& low, const Half& high, std::integer_sequence<int, all...>);
+template <class Doubles, class Vector, int... some>
+VOLVOX_KERNEL Doubles widened_halves(const Vector& v, std::integer_sequence<int, some...>);
+#ifndef __CUDACC__  // which does not read these builtins
+template <class Vector, class Half, int... all>
 VOLVOX_KERNEL Vector joined(const Half& low, const Half& high, std::integer_sequence<int, all...>) {
   return __builtin_shufflevector(low, high, all...);
 }
@@ -204,6 +216,7 @@ VOLVOX_KERNEL Doubles widened_halves(const Vector& v, std::integer_sequence<int,
   return {__builtin_convertvector(__builtin_shufflevector(v, v, some...), Half),
           __builtin_convertvector(__builtin_shufflevector(v, v, (some + half)...), Half)};
 }
+#endif
 }  // namespace detail
 
 template <class T>

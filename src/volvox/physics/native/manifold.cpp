@@ -124,27 +124,6 @@ void turn_to_first(Feature& f, const Placement& place) {
 
 }  // namespace
 
-void Manifold::reduce() {
-  if (count <= most_kept) return;
-  const auto bring = [&](int slot, auto&& measure) {
-    int best = slot;
-    double most = -1e300;
-    for (int i = slot; i < count; ++i) {
-      const double m = measure(points[i]);
-      if (m > most) most = m, best = i;
-    }
-    std::swap(points[slot], points[best]);
-  };
-  bring(0, [](const Point& p) { return -p.separation; });
-  const Vec3 first = points[0].on_a;
-  bring(1, [&](const Point& p) { return length_squared(p.on_a - first); });
-  const Vec3 across = cross(normal, points[1].on_a - first);
-  bring(2, [&](const Point& p) { return std::fabs(dot(across, p.on_a - first)); });
-  const double side = dot(across, points[2].on_a - first) > 0 ? -1 : 1;
-  bring(3, [&](const Point& p) { return side * dot(across, p.on_a - first); });
-  count = most_kept;
-}
-
 void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin,
                    Manifold& out) {
   const double radius = a.radius + b.radius;

@@ -95,6 +95,9 @@ class NativeEngine final : public SystemEngine {
     system_.archive(ar);
     if (ar.ok()) simulator_.archive(ar);
   }
+  native::Simulator& simulator() { return simulator_; }
+  using SystemEngine::contacts_changed;
+
   bool archive_common(Archive& ar) override {
     keep_contacts();
     system_.archive(ar);
@@ -109,6 +112,14 @@ class NativeEngine final : public SystemEngine {
 };
 
 }  // namespace
+
+native::Simulator* native_simulator(Engine& engine) {
+  auto* native = dynamic_cast<NativeEngine*>(&engine);
+  return native == nullptr ? nullptr : &native->simulator();
+}
+void native_contacts_changed(Engine& engine) {
+  if (auto* native = dynamic_cast<NativeEngine*>(&engine)) native->contacts_changed();
+}
 
 std::unique_ptr<Engine> make_native_engine(const EngineSettings& settings) {
   return std::make_unique<NativeEngine>(settings);

@@ -4,9 +4,17 @@
 #include "volvox/physics/engine.h"
 
 namespace volvox::physics {
+namespace native {
+class Simulator;
+}
 
 // Volvox's own engine: joints and docks solved directly, contacts by an exact sweep. See
 // native/README.md and docs/decisions/0010-native-engine.md.
 std::unique_ptr<Engine> make_native_engine(const EngineSettings& settings);
+
+// What is behind such an engine, for what moves its worlds in its place (lone.h). Null: it is another one.
+native::Simulator* native_simulator(Engine& engine);
+// Says that contacts are others than before.
+void native_contacts_changed(Engine& engine);
 
 }  // namespace volvox::physics

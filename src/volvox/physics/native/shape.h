@@ -76,6 +76,14 @@ struct HalfSpace {
   double offset = 0;
 };
 
+// What of a body's turning moves its surface; in the world. See Shape.
+VOLVOX_KERNEL Vec3 felt_turning(const Vec3& angular, const Quat& rotation, const Vec3& axle, double swing) {
+  if (swing == 0) return {};
+  if (axle == Vec3{}) return angular;
+  const Vec3 along = rotation * axle;
+  return angular - along * dot(along, angular);
+}
+
 struct Shape {
   std::shared_ptr<const model::Geometry> geometry;  // kept alive: it is the cache's key
   std::vector<Convex> convexes;
@@ -100,12 +108,7 @@ struct Shape {
   } cloud;
 
   // What of a body's turning moves its surface, in the world.
-  Vec3 felt(const Vec3& angular, const Quat& rotation) const {
-    if (swing == 0) return {};
-    if (axle == Vec3{}) return angular;
-    const Vec3 along = rotation * axle;
-    return angular - along * dot(along, angular);
-  }
+  Vec3 felt(const Vec3& angular, const Quat& rotation) const { return felt_turning(angular, rotation, axle, swing); }
 };
 
 class ShapeCache {

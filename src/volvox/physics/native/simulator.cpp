@@ -233,17 +233,23 @@ void Simulator::end_tick(double tick) {
     // What sleeps bears what it bore.
     if (!system.joint_ids.alive_index(i) || !joint_awake(i)) return;
     system.measure_position(i);
-    system.joints[i].torque = world_.motor_impulses[i] / tick;
-    const Quat to_frame = world_.frames[i].a.rotation.conjugate();
-    system.loads[i] =
-        Wrench{to_frame * world_.load_impulses[i].force, to_frame * world_.load_impulses[i].torque} * (1 / tick);
-    system.latched[i] = system.latches[i].closed();
+    book_joint(i, tick);
   });
   contacts_.let_sleep(world_, topology_.islands(), tick, threads_);
   for_each(world_.bodies.size(), [&](std::size_t i) {
     if (written(i)) system.velocities[i] = world_.bodies[i].velocity();
   });
   std::fill(system.forces.begin(), system.forces.end(), Wrench{});
+}
+
+// What a joint did in a tick, for who asks.
+void Simulator::book_joint(std::size_t joint, double tick) {
+  System& system = world_.system;
+  system.joints[joint].torque = world_.motor_impulses[joint] / tick;
+  const Quat to_frame = world_.frames[joint].a.rotation.conjugate();
+  system.loads[joint] =
+      Wrench{to_frame * world_.load_impulses[joint].force, to_frame * world_.load_impulses[joint].torque} * (1 / tick);
+  system.latched[joint] = system.latches[joint].closed();
 }
 
 bool Simulator::joint_awake(std::size_t joint) const {

@@ -38,10 +38,13 @@ class Simulator {
   void begin_from_system();
 
  private:
+  friend class LoneWorld;  // takes the whole state out, and puts it back
+
   // The phases of advance(), in their order.
   void begin_tick(double step);
   int substeps(double step, int now, int count);
   void end_tick(double tick);
+  void book_joint(std::size_t joint, double tick);
 
   // The phases of substeps().
   void detect_contacts(double step, int now, int count);

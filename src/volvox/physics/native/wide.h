@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "volvox/base/isa.h"
 #include "volvox/base/math.h"
 
 namespace volvox::physics::native {
@@ -62,7 +63,7 @@ struct Leans {
   static constexpr int most = 12;
   double x[most] = {}, y[most] = {}, z[most] = {};
   int count = 0;
-  void add(const Vec3& lean) { x[count] = lean.x, y[count] = lean.y, z[count++] = lean.z; }
+  VOLVOX_KERNEL void add(const Vec3& lean) { x[count] = lean.x, y[count] = lean.y, z[count++] = lean.z; }
 };
 // For each lean the point with the least height + dot(lean, point), of several the first.
 void wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Leans& leans,

@@ -1,0 +1,8 @@
+// What NVIDIA's compiler must hear so that a function is compiled for GPUs, too. Other compilers hear nothing.
+#pragma once
+
+#ifdef __CUDACC__
+#  define VOLVOX_ALSO_ON_GPU __host__ __device__
+#else
+#  define VOLVOX_ALSO_ON_GPU
+#endif

@@ -1,0 +1,77 @@
+// Worlds of one small robot on planes that stand, out of the engine and into it again: what moves such robots by the
+// thousand (LoneTick, on the processor or a GPU) takes their states as rows of words, and gives back what the engine
+// would have come to, bit by bit.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "volvox/base/result.h"
+#include "volvox/physics/native/lone_kernel.h"
+
+namespace volvox::physics {
+class Engine;
+}
+
+namespace volvox::physics::native {
+
+class Simulator;
+
+// What all robots of a kind share, with the memory that the tables lie in.
+class LoneKind {
+ public:
+  LoneKind() = default;
+  LoneKind(LoneKind&&) = default;
+  LoneKind& operator=(LoneKind&&) = default;
+
+  const LonePattern& pattern() const { return pattern_; }
+  LoneLayout layout() const { return layout_of(pattern_); }
+  // Whether a robot of the other kind has the same tables, to the bit.
+  bool same_as(const LoneKind& other) const;
+
+ private:
+  friend class LoneWorld;
+  struct ShapeTables {
+    std::vector<double> x, y, z, radius;
+    std::vector<int> convex, point;
+    std::vector<LoneConvex> convexes;
+  };
+  std::vector<std::unique_ptr<ShapeTables>> shapes_;  // by node
+  std::vector<NodeShape> nodes_;
+  std::vector<int> columns_, own_;
+  std::vector<std::size_t> first_;
+  std::vector<LoneLink> links_;
+  std::vector<LoneGround> grounds_;
+  std::vector<LonePlane> planes_;
+  LonePattern pattern_;
+};
+
+// The world of an engine, seen so. The engine must outlive it, and must not be stepped while the words are elsewhere.
+class LoneWorld {
+ public:
+  // An error says what of this world cannot be moved so.
+  static Result<LoneWorld> of(Engine& engine);
+
+  Result<LoneKind> kind() const;
+  // The state, in layout.all_words() words.
+  Result<void> read(const LoneLayout& layout, std::span<double> words) const;
+  // The same back. `seen`: with what others want to know; without it, the engine must be stepped
+  // before it is asked.
+  void write(const LoneKind& kind, std::span<const double> words, bool seen);
+
+ private:
+  LoneWorld(Engine& engine, Simulator& simulator) : engine_(&engine), simulator_(&simulator) {}
+
+  Engine* engine_;
+  Simulator* simulator_;
+};
+
+// One tick on the processor: what a GPU does, for tests and where there is none.
+LoneEnd tick_lone(const LonePattern& pattern, std::span<double> words, std::span<const MotorCommand> commands,
+                  double tick, bool publish);
+
+// In words: why a robot was left to the engine.
+const char* name(LoneEnd end);
+
+}  // namespace volvox::physics::native

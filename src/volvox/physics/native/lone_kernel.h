@@ -1,0 +1,600 @@
+// A tick of a robot that is alone on planes that stand: Simulator::advance for one small tree, from the detection of
+// contacts to sleep, with the engine's own kernels (plane_kernel.h, flock_kernel.h). The same text is compiled for the
+// processor (lone.cpp), where it is tested against the engine bit by bit, and for GPUs (../cuda), a thread a robot.
+//
+// All is in arrays of fixed size and in tables of the pattern, which all robots of a kind share. What it cannot do it
+// says (LoneEnd), and leaves the robot as it was before the tick: the engine goes on from there.
+#pragma once
+
+#include <cstdint>
+
+#include "volvox/physics/native/box.h"
+#include "volvox/physics/native/flock_kernel.h"
+#include "volvox/physics/native/flock_load.h"
+#include "volvox/physics/native/plane_kernel.h"
+#include "volvox/physics/native/sleep_rules.h"
+#include "volvox/physics/state_rules.h"
+
+namespace volvox::physics::native {
+
+struct LoneConvex {
+  Vec3 centre, axis;  // of a cylinder, as in Convex
+  double radius = 0, disc = 0, half_length = 0;
+  double friction = 0, restitution = 0;
+  int collider = 0;
+  VOLVOX_KERNEL bool cylinder() const { return disc > 0; }
+};
+
+// What planes can meet of a body: see Shape.
+struct LoneShape {
+  Row<const double> x, y, z, radius;  // the cloud
+  Row<const int> convex, point;
+  Row<const LoneConvex> convexes;  // none: it touches nothing
+  Box3 bounds;
+  double reach = 0, swing = 0;
+  Vec3 axle;
+};
+
+struct LonePlane {
+  Vec3 normal;
+  double offset = 0;
+  double friction = 0, restitution = 0;
+  int collider = 0;
+};
+
+// A body that stands and has nothing but planes.
+struct LoneGround {
+  Vec3 position, linear, angular;  // the velocities are zero
+  M3<double> axes;
+  int body = 0;
+  int first_plane = 0, planes = 0;
+};
+
+struct LoneLink {
+  LoneShape shape;
+  Pose from_link;
+  Vec3 weight;
+  int body = 0;
+  // The joint to its parent; none at the root.
+  JointDesc joint;
+  int joint_index = -1;
+  int node_a = 0, node_b = 0;  // the nodes of its links
+};
+
+struct LonePattern {
+  FlockPlan plan;
+  Row<const LoneLink> links;  // by node
+  Row<const LoneGround> grounds;
+  Row<const LonePlane> planes;
+  double max_substep = 0;
+  VOLVOX_KERNEL int nodes() const { return static_cast<int>(links.size()); }
+  VOLVOX_KERNEL int dofs() const { return static_cast<int>(plan.own.size()); }
+  // Each node has room for so many contacts.
+  VOLVOX_KERNEL int slots() const { return Manifold::most_kept * static_cast<int>(planes.size()); }
+};
+
+// What a contact keeps from one detection to the next.
+struct LoneContact {
+  std::uint64_t feature = feature_taken;  // that: there is none
+  Vec3 on_b, impulse;
+  double rebound = 0;
+};
+
+enum class LoneEnd : std::uint8_t { moved, hasty, crowded, runs_away };
+
+// The words of 64 bits that hold the state of a robot: where they lie is a matter of who has them.
+struct LoneLayout {
+  int nodes = 0, dofs = 0, slots = 0;
+  static constexpr int node_words = 17, joint_words = 3 + 6, drive_words = 3, contact_words = 8;
+  VOLVOX_KERNEL int awake() const { return 0; }
+  VOLVOX_KERNEL int node(int i) const { return 1 + node_words * i; }
+  VOLVOX_KERNEL int joint(int i) const {
+    return 1 + node_words * nodes + joint_words * (i - 1);
+  }  // of a node but the root
+  VOLVOX_KERNEL int drive(int i) const { return joint(nodes) + drive_words * i; }
+  VOLVOX_KERNEL int contact(int i) const { return drive(dofs) + contact_words * i; }
+  VOLVOX_KERNEL int words() const { return contact(nodes * slots); }
+  // Behind them what others want to know, not the next tick: loads, and contacts as the engine has them. Written in the
+  // last tick of a call, and when a robot falls asleep.
+  static constexpr int load_words = 7, seen_words = 29;
+  VOLVOX_KERNEL int tick() const { return words(); }             // s, the length of the last tick
+  VOLVOX_KERNEL int loaded_tick() const { return words() + 1; }  // s, of that in which it bore the loads
+  VOLVOX_KERNEL int load(int i) const { return words() + 2 + load_words * (i - 1); }
+  VOLVOX_KERNEL int seen(int i) const { return load(nodes) + seen_words * i; }
+  VOLVOX_KERNEL int all_words() const { return seen(nodes * slots); }
+};
+VOLVOX_KERNEL LoneLayout layout_of(const LonePattern& pattern) {
+  return {pattern.nodes(), pattern.dofs(), pattern.slots()};
+}
+
+// Goes through words one after the other, and reads or writes them. `Words`: word(i) is a reference to a double.
+template <class Words>
+struct LoneReader {
+  Words words;
+  int next;
+  VOLVOX_KERNEL void operator()(double& x) { x = words.word(next++); }
+  VOLVOX_KERNEL void operator()(std::uint64_t& x) {
+    const double word = words.word(next++);
+    std::memcpy(&x, &word, sizeof x);
+  }
+};
+template <class Words>
+struct LoneWriter {
+  Words words;
+  int next;
+  VOLVOX_KERNEL void operator()(const double& x) { words.word(next++) = x; }
+  VOLVOX_KERNEL void operator()(const std::uint64_t& x) {
+    double word;
+    std::memcpy(&word, &x, sizeof x);
+    words.word(next++) = word;
+  }
+};
+template <class Fields, class V>
+VOLVOX_KERNEL void archive3(Fields& fields, V& v) {
+  fields(v.x), fields(v.y), fields(v.z);
+}
+template <class Fields, class B>
+VOLVOX_KERNEL void archive_body(Fields& fields, B& body, double& still) {
+  archive3(fields, body.x);
+  fields(body.q.w), fields(body.q.x), fields(body.q.y), fields(body.q.z);
+  archive3(fields, body.v.a), archive3(fields, body.v.l), archive3(fields, body.spin);
+  fields(still);
+}
+template <class Fields, class C>
+VOLVOX_KERNEL void archive_contact(Fields& fields, C& c) {
+  fields(c.feature);
+  archive3(fields, c.on_b), archive3(fields, c.impulse);
+  fields(c.rebound);
+}
+// The rest of a contact; nothing of it matters to the next tick.
+template <class Fields, class C>
+VOLVOX_KERNEL void archive_seen(Fields& fields, C& c, double& active) {
+  archive3(fields, c.on_a), fields(c.radius), fields(c.radius_a), fields(c.rim), archive3(fields, c.outward);
+  archive3(fields, c.normal), fields(c.friction), fields(c.restitution), fields(c.separation), fields(c.approach);
+  fields(active), archive3(fields, c.arm_a);
+  for (int k = 0; k < 3; ++k) archive3(fields, c.frame[k]);
+}
+
+// The points of a cloud, and of cylinders, that are near a plane.
+class LoneCandidates {
+ public:
+  static constexpr int most_extra = 64;
+  VOLVOX_KERNEL LoneCandidates(const LoneShape& shape, const SeenPlane& plane) : shape_(shape), plane_(plane) {
+    const int points = static_cast<int>(shape.point.size());
+    for (int k = 0; k < points; ++k)
+      if (height(k) < plane.margin && listed_ < most_candidates) list_[listed_++] = static_cast<std::uint16_t>(k);
+  }
+  VOLVOX_KERNEL void add(const PlaneCandidate& c) {
+    if (listed_ + extras_ < most_candidates && extras_ < most_extra) extra_[extras_++] = c;
+  }
+  VOLVOX_KERNEL int count() const { return listed_ + extras_; }
+  VOLVOX_KERNEL PlaneCandidate operator[](int i) const {
+    if (i >= listed_) return extra_[i - listed_];
+    const std::size_t k = list_[i];
+    return {{shape_.x[k], shape_.y[k], shape_.z[k]},
+            height(list_[i]),
+            static_cast<std::uint32_t>(shape_.point[k]),
+            shape_.convex[k]};
+  }
+
+  // As Candidates of half_space.cpp; tip k + 4 is the opposite of tip k, and half a lean is half of what it gives, all
+  // to the bit: five products a point are enough.
+  VOLVOX_KERNEL int lowest(const SeenPlane& plane, int (&out)[Leans::most]) const {
+    constexpr int half = plane_tips / 2, most = 3 + plane_tips;
+    const Vec3 u = perpendicular(plane.normal), v = cross(plane.normal, u);
+    Vec3 way[half];
+    for (int k = 0; k < half; ++k) way[k] = (u * tip_cosine(k) + v * tip_cosine(k + 6)) * plane_tip;
+    double least[most];
+    int best[most];
+    for (int i = 0; i < most; ++i) least[i] = 1e300, best[i] = 0;
+    for (int j = 0; j < count(); ++j) {
+      const PlaneCandidate c = (*this)[j];
+      const double h = c.height, along = dot3(c.point, plane.lean);
+      double m[most];
+      m[0] = h, m[1] = h + along * 0.5, m[2] = h + along;
+      for (int i = 0; i < half; ++i) {
+        const double d = dot3(c.point, way[i]);
+        m[3 + i] = h + d, m[3 + i + half] = h - d;
+      }
+      for (int i = 0; i < most; ++i) {
+        best[i] = m[i] < least[i] ? j : best[i];
+        least[i] = m[i] < least[i] ? m[i] : least[i];
+      }
+    }
+    int count = 0;
+    const bool leans = plane.lean != Vec3{};
+    for (int i = 0; i < most; ++i)
+      if (leans || (i != 1 && i != 2)) out[count++] = best[i];
+    return count;
+  }
+
+ private:
+  VOLVOX_KERNEL static double dot3(const Vec3& p, const Vec3& lean) {
+    return p.x * lean.x + p.y * lean.y + p.z * lean.z;
+  }
+  VOLVOX_KERNEL double height(int k) const {
+    const std::size_t i = static_cast<std::size_t>(k);
+    return shape_.x[i] * plane_.normal.x + shape_.y[i] * plane_.normal.y + shape_.z[i] * plane_.normal.z -
+           plane_.offset - shape_.radius[i];
+  }
+
+  const LoneShape& shape_;
+  const SeenPlane& plane_;
+  std::uint16_t list_[most_candidates];
+  PlaneCandidate extra_[most_extra];
+  int listed_ = 0, extras_ = 0;
+};
+
+// Room for a robot that a thread works at.
+template <int most_nodes, int most_dofs, int most_contacts>
+struct LoneRoom {
+  static constexpr int nodes_room = most_nodes, dofs_room = most_dofs, contacts_room = most_contacts;
+  FlockBody<double> bodies[most_nodes];
+  FlockJoint<double> joints[most_nodes];
+  Drive<double> drives[most_dofs];
+  FlockContact<double> contacts[most_contacts];
+  FlockContact<double>* active[most_contacts];
+  int slot_of[most_contacts];
+  ContactPoint points[most_contacts];  // by slot
+  LoneContact kept[most_contacts];     // the same
+  double still[most_nodes];
+  bool sleeps[most_nodes];  // when contacts are looked for first: others of the robot are woken, it follows
+  // Of FlockRoomView.
+  Node<double> nodes[most_nodes];
+  Dof<double> dofs[most_dofs];
+  InverseFactor<double> root;
+  double y[6 * most_nodes * (6 + most_dofs)], rows[most_contacts * 3 * (6 + most_dofs)], coordinates[6 + most_dofs];
+  double touches[most_nodes];
+  bool carried[most_nodes];
+  Spatial<double> push[most_nodes];
+  std::uint8_t wanted[most_nodes];
+};
+
+VOLVOX_KERNEL bool same_command(const MotorCommand& a, const MotorCommand& b) {
+  return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd &&
+         a.max_velocity == b.max_velocity && a.max_torque == b.max_torque;
+}
+
+template <class Fields>
+VOLVOX_KERNEL void archive_command(Fields& fields, MotorCommand& c) {
+  double control = static_cast<double>(static_cast<int>(c.control));
+  fields(control), fields(c.target), fields(c.kp), fields(c.kd), fields(c.max_velocity), fields(c.max_torque);
+  c.control = static_cast<Control>(static_cast<int>(control));
+}
+
+template <class Room, class Words>
+class LoneTick {
+ public:
+  VOLVOX_KERNEL LoneTick(const LonePattern& pattern, Room& room, Words words)
+      : pattern_(pattern), room_(room), words_(words), layout_(layout_of(pattern)) {}
+
+  // command(node): what the motor of its joint is told; `count` substeps of `step` are a tick.
+  template <class Command>
+  VOLVOX_KERNEL LoneEnd run(const Command& command, double tick, int count, bool publish) {
+    load();
+    hear(command, tick / count);
+    if (!awake_) {
+      save_commands(command);
+      if (publish) writer(layout_.tick())(tick);
+      return LoneEnd::moved;
+    }
+    step_ = tick / count;
+    constexpr int most_between_looks = 8;
+    for (int left = count; left > 0; left -= most_between_looks) {
+      const int look = left < most_between_looks ? left : most_between_looks;
+      for (int now = 0; now < look;) {
+        const LoneEnd end = detect(now, look);
+        if (end != LoneEnd::moved) return end;
+        bool alarmed = false;
+        now += run_flock(flock(), room(), step_, look - now, (look - now) * step_, alarmed);
+        commit_contacts();
+      }
+    }
+    if (!measure(command, tick)) return LoneEnd::runs_away;
+    save();
+    save_commands(command);
+    if (publish || !awake_) save_seen(tick);
+    return LoneEnd::moved;
+  }
+
+ private:
+  VOLVOX_KERNEL static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  VOLVOX_KERNEL const LoneLink& link(int i) const { return pattern_.links[at(i)]; }
+  VOLVOX_KERNEL const NodeShape& shape(int i) const { return pattern_.plan.shapes[at(i)]; }
+  VOLVOX_KERNEL LoneReader<Words> reader(int at) const { return {words_, at}; }
+  VOLVOX_KERNEL LoneWriter<Words> writer(int at) const { return {words_, at}; }
+
+  VOLVOX_KERNEL FlockView<double> flock() const {
+    const std::size_t nodes = at(layout_.nodes);
+    return {pattern_.plan,
+            true,
+            {room_.bodies, nodes},
+            {room_.joints, nodes},
+            {room_.drives, at(layout_.dofs)},
+            {room_.contacts, at(count_)}};
+  }
+  VOLVOX_KERNEL FlockRoomView<double> room() const {
+    const std::size_t nodes = at(layout_.nodes);
+    return {{room_.nodes, nodes},
+            {room_.dofs, at(layout_.dofs)},
+            room_.root,
+            {room_.y, at(6) * pattern_.plan.columns.size()},
+            {room_.rows, 0},
+            {room_.coordinates, at(pattern_.plan.total)},
+            {room_.touches, nodes},
+            {room_.carried, nodes},
+            {room_.push, nodes},
+            {room_.active, 0},
+            {room_.wanted, nodes}};
+  }
+
+  VOLVOX_KERNEL void load() {
+    double awake;
+    reader(layout_.awake())(awake);
+    awake_ = awake != 0;
+    for (int i = 0; i < layout_.nodes; ++i) {
+      LoneReader<Words> in = reader(layout_.node(i));
+      archive_body(in, room_.bodies[i], room_.still[i]);
+    }
+    for (int i = 1; i < layout_.nodes; ++i) {
+      LoneReader<Words> in = reader(layout_.joint(i));
+      in(room_.joints[i].position), in(room_.joints[i].velocity), in(room_.joints[i].tension);
+      room_.joints[i].motor = 0, room_.joints[i].load = {};
+    }
+    for (int i = 0; i < layout_.dofs; ++i) {
+      LoneReader<Words> in = reader(layout_.drive(i));
+      in(room_.drives[i].slip), in(room_.drives[i].limit), in(room_.drives[i].cap);
+    }
+    for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
+      LoneReader<Words> in = reader(layout_.contact(i));
+      archive_contact(in, room_.kept[i]);
+    }
+  }
+
+  // See Simulator::begin_tick: who is told something new wakes.
+  template <class Command>
+  VOLVOX_KERNEL void hear(const Command& command, double step) {
+    bool woken = false;
+    for (int i = 0; i < layout_.nodes; ++i) room_.sleeps[i] = !awake_;
+    for (int i = 1; i < layout_.nodes; ++i) {
+      MotorCommand before, now = command(i);
+      LoneReader<Words> in = reader(layout_.joint(i) + 3);
+      archive_command(in, before);
+      if (!same_command(before, now)) {
+        room_.still[link(i).node_a] = room_.still[link(i).node_b] = 0;
+        room_.sleeps[link(i).node_a] = room_.sleeps[link(i).node_b] = false;
+        woken = true;
+      }
+      const DriveOrder order(link(i).joint, now, step);
+      for (int k = 0; k < shape(i).dofs; ++k) room_.drives[shape(i).first_dof + k].order(0, order);
+    }
+    if (awake_ || !woken) return;
+    awake_ = true;
+    for (int i = 0; i < layout_.nodes; ++i) room_.still[i] = 0;
+  }
+  template <class Command>
+  VOLVOX_KERNEL void save_commands(const Command& command) const {
+    for (int i = 1; i < layout_.nodes; ++i) {
+      MotorCommand now = command(i);
+      LoneWriter<Words> out = writer(layout_.joint(i) + 3);
+      archive_command(out, now);
+    }
+  }
+
+  // A body as detection sees it.
+  struct Seen {
+    Vec3 position, linear, angular;
+    Quat rotation;
+    M3<double> axes;
+  };
+
+  VOLVOX_KERNEL LoneEnd detect(int now, int look) {
+    const double horizon = (look - now) * step_;
+    count_ = 0;
+    for (int i = 0; i < layout_.nodes; ++i) {
+      FlockBody<double>& body = room_.bodies[i];
+      const LoneLink& own = link(i);
+      body.seen = body.v;
+      body.weight = lane(own.weight);
+      body.outside = {lane(Vec3{} * step_), lane((own.weight + Vec3{}) * step_)};
+      body.axle = lane(own.shape.axle);
+      body.swing = own.shape.swing;
+      body.shaped = own.shape.convexes.size() > 0 ? 1.0 : 0.0;
+      const int first = i * layout_.slots;
+      if (!first_look_) keep(first);
+      for (int k = 0; k < layout_.slots; ++k) room_.points[first + k].feature = feature_taken;
+      if (own.shape.convexes.size() == 0) continue;
+      if (first_look_ && room_.sleeps[i]) {
+        if (!recall_node(i)) return LoneEnd::crowded;
+        continue;
+      }
+      const Seen seen{plain(body.x), plain(body.v.l), plain(body.v.a), plain(body.q), rotation_matrix(body.q)};
+      const LoneEnd end = detect_node(i, seen, now, horizon);
+      if (end != LoneEnd::moved) return end;
+    }
+    first_look_ = false;
+    return LoneEnd::moved;
+  }
+
+  // What sleeps has the contacts that it had when it fell asleep.
+  VOLVOX_KERNEL bool recall_node(int node) {
+    for (const LoneGround& ground : pattern_.grounds) {
+      const int first = node * layout_.slots + Manifold::most_kept * ground.first_plane;
+      int found = 0;
+      for (; found < Manifold::most_kept * ground.planes && room_.kept[first + found].feature != feature_taken;
+           ++found) {
+        ContactPoint& c = room_.points[first + found];
+        c = ContactPoint{};
+        LoneReader<Words> in = reader(layout_.contact(first + found));
+        archive_contact(in, c);
+        in = reader(layout_.seen(first + found));
+        double active;
+        archive_seen(in, c, active);
+      }
+      if (!take_in(node, ground, first, found)) return false;
+    }
+    return true;
+  }
+
+  VOLVOX_KERNEL void keep(int first) {
+    for (int k = first; k < first + layout_.slots; ++k) {
+      const ContactPoint& c = room_.points[k];
+      room_.kept[k] = {c.feature, c.on_b, c.impulse, c.rebound};
+    }
+  }
+
+  VOLVOX_KERNEL LoneEnd detect_node(int node, const Seen& body, int now, double horizon) {
+    const LoneShape& own = link(node).shape;
+    const Vec3 felt = felt_turning(body.angular, body.rotation, own.axle, own.swing);
+    const double turning = length(felt) * own.swing;
+    const double slack = now == 0 ? detection_slack : detection_slack + bearable_surprise / 2;
+    const double widest = slack < hit_speed * step_ ? hit_speed * step_ : slack;
+    Box3 box = bounds_in(own.bounds, body.axes, body.position, widest / 2 + horizon * turning);
+    box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
+    for (const LoneGround& ground : pattern_.grounds) {
+      bool near = false;
+      for (int k = 0; k < ground.planes && !near; ++k) {
+        const LonePlane& plane = pattern_.planes[at(ground.first_plane + k)];
+        const Vec3 n = plain(ground.axes * lane(plane.normal));
+        const double height = dot(n, box.centre - ground.position) - plane.offset;
+        const double down = std::fabs(n.x) * box.half.x + std::fabs(n.y) * box.half.y + std::fabs(n.z) * box.half.z;
+        near = !(height - down > widest + horizon * length(ground.linear));
+      }
+      if (!near) continue;
+      if (length(body.linear - ground.linear) * horizon > own.reach) return LoneEnd::hasty;
+      if (!collide(node, body, ground, felt, turning, horizon)) return LoneEnd::crowded;
+    }
+    return LoneEnd::moved;
+  }
+
+  // The contacts of a link with a ground, and what it had there before.
+  VOLVOX_KERNEL bool collide(int node, const Seen& body, const LoneGround& ground, const Vec3& felt, double turning,
+                             double horizon) {
+    const LoneShape& own = link(node).shape;
+    const Placement place = placement_of(ground, body);
+    const int first = node * layout_.slots + Manifold::most_kept * ground.first_plane;
+    int found = 0;
+    for (int k = 0; k < ground.planes; ++k) {
+      const LonePlane& plane = pattern_.planes[at(ground.first_plane + k)];
+      const SeenPlane seen = plane_seen(body, ground, place, plane, felt, turning, detection_slack, horizon);
+      LoneCandidates candidates(own, seen);
+      for (std::size_t c = 0; c < own.convexes.size(); ++c)
+        if (own.convexes[c].cylinder()) add_cylinder(own.convexes[c], static_cast<int>(c), seen, candidates);
+      Manifold manifold;
+      int convex[Manifold::most_found];
+      choose_points(own, candidates, seen, manifold, convex);
+      for (int p = 0; p < manifold.count; ++p) {
+        const LoneConvex& c = own.convexes[at(convex[p])];
+        ContactPoint& contact = room_.points[first + found++];
+        contact = ContactPoint{};
+        contact.feature = plane_feature(c.collider, plane.collider) | manifold.points[p].id;
+        contact.radius = contact.radius_a = c.radius;
+        contact.friction = std::sqrt(c.friction * plane.friction);
+        contact.restitution = c.restitution < plane.restitution ? plane.restitution : c.restitution;
+        set_contact(contact, manifold.points[p], manifold.normal, manifold.normal_of, place, own.axle);
+      }
+    }
+    keep_impulses(room_.kept + first, at(Manifold::most_kept * ground.planes), room_.points + first, at(found));
+    return take_in(node, ground, first, found);
+  }
+
+  // Contacts for the substeps to come. False: there are too many.
+  VOLVOX_KERNEL bool take_in(int node, const LoneGround& ground, int first, int found) {
+    if (count_ + found > Room::contacts_room || count_ + found > most_lone_points) return false;
+    for (int p = 0; p < found; ++p) {
+      FlockContact<double>& to = room_.contacts[count_];
+      clear(to, node);
+      load_contact(to, 0, room_.points[first + p], ground);
+      set_frames(to);
+      room_.slot_of[count_++] = first + p;
+    }
+    return true;
+  }
+
+  VOLVOX_KERNEL void commit_contacts() {
+    for (int i = 0; i < count_; ++i) commit_contact(room_.points[room_.slot_of[i]], room_.contacts[i], 0);
+  }
+
+  // See Simulator::end_tick. False: something runs away.
+  template <class Command>
+  VOLVOX_KERNEL bool measure(const Command& command, double tick) {
+    const auto pose = [&](int i) {
+      return Body::link_pose(plain(room_.bodies[i].x), plain(room_.bodies[i].q), link(i).from_link);
+    };
+    bool rests = true, carried = false;
+    for (int i = 1; i < layout_.nodes; ++i) {
+      const LoneLink& own = link(i);
+      double& position = room_.joints[i].position;
+      position = joint_position(own.joint, pose(own.node_a), pose(own.node_b), position);
+      const MotorCommand motor = command(i);
+      rests = rests && !(motor.control == Control::velocity && motor.target != 0);
+    }
+    for (int i = 0; i < layout_.nodes; ++i) {
+      const FlockBody<double>& body = room_.bodies[i];
+      room_.still[i] = still_after(room_.still[i], plain(body.v.l), plain(body.v.a), tick);
+      rests = rests && room_.still[i] >= time_to_sleep;
+      const Twist velocity{plain(body.v.l), Body::turning(plain(body.q), plain(body.spin), shape(i).moments)};
+      if (!(excess(pose(i), velocity) <= 1)) return false;
+    }
+    for (int i = 0; i < count_; ++i) {
+      const V3<double>& impulse = room_.contacts[i].impulse;
+      carried = carried || impulse.x != 0 || impulse.y != 0 || impulse.z != 0;
+    }
+    if (!rests || !carried) return true;
+    awake_ = false;
+    for (int i = 0; i < layout_.nodes; ++i) {
+      room_.bodies[i].v = {}, room_.bodies[i].spin = {};
+      room_.joints[i].velocity = 0;
+    }
+    return true;
+  }
+
+  VOLVOX_KERNEL void save() const {
+    writer(layout_.awake())(awake_ ? 1.0 : 0.0);
+    for (int i = 0; i < layout_.nodes; ++i) {
+      LoneWriter<Words> out = writer(layout_.node(i));
+      archive_body(out, room_.bodies[i], room_.still[i]);
+    }
+    for (int i = 1; i < layout_.nodes; ++i) {
+      LoneWriter<Words> out = writer(layout_.joint(i));
+      out(room_.joints[i].position), out(room_.joints[i].velocity), out(room_.joints[i].tension);
+    }
+    for (int i = 0; i < layout_.dofs; ++i) {
+      LoneWriter<Words> out = writer(layout_.drive(i));
+      out(room_.drives[i].slip), out(room_.drives[i].limit), out(room_.drives[i].cap);
+    }
+    for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
+      LoneWriter<Words> out = writer(layout_.contact(i));
+      if (room_.points[i].feature == feature_taken) out(feature_taken);
+      else archive_contact(out, room_.points[i]);
+    }
+  }
+
+  VOLVOX_KERNEL void save_seen(double tick) const {
+    writer(layout_.tick())(tick), writer(layout_.loaded_tick())(tick);
+    for (int i = 1; i < layout_.nodes; ++i) {
+      LoneWriter<Words> out = writer(layout_.load(i));
+      out(room_.joints[i].motor), archive3(out, room_.joints[i].load.l), archive3(out, room_.joints[i].load.a);
+    }
+    for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
+      if (room_.points[i].feature == feature_taken) continue;
+      LoneWriter<Words> out = writer(layout_.seen(i));
+      double active = room_.points[i].active ? 1.0 : 0.0;
+      archive_seen(out, room_.points[i], active);
+    }
+  }
+
+  static constexpr double hit_speed = 1.0;     // m/s, as Detector's
+  static constexpr int most_lone_points = 64;  // as ContactSolver's
+
+  const LonePattern& pattern_;
+  Room& room_;
+  Words words_;
+  LoneLayout layout_;
+  bool awake_ = true;
+  bool first_look_ = true;  // of the tick
+  int count_ = 0;
+  double step_ = 0;
+};
+
+}  // namespace volvox::physics::native
