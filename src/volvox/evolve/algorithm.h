@@ -7,8 +7,10 @@
 //   cmaes       minds of a given body: covariance matrix adaptation (Hansen 2016)
 //   de          minds of a given body: differential evolution (Storn and Price 1997)
 //   random      nothing is learnt: what the others are measured by
+// One thread. An algorithm owns copies of what it is told.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,6 +64,10 @@ std::unique_ptr<Algorithm> make_map_elites(const Task& task);
 std::unique_ptr<Algorithm> make_cma_es(const Task& task);
 std::unique_ptr<Algorithm> make_differential(const Task& task);
 std::unique_ptr<Algorithm> make_random(const Task& task);
+// A child of one or two parents, which `choose` draws, mutated.
+Individual bred(Breeder& breeder, double crossover, RandomStream& random,
+                const std::function<const Individual&()>& choose);
+std::vector<const Individual*> addresses_of(const std::vector<Individual>& individuals);
 Json to_json(const std::vector<Individual>& individuals);
 Result<std::vector<Individual>> individuals_from(const Json& json);
 
