@@ -1,4 +1,5 @@
-/* What libvolvox_mpi offers: C, so that the command needs no MPI to be built and to run. */
+/* What libvolvox_mpi offers: C, so that the command needs no MPI to be built and to run.
+ * All functions are to be called from one thread. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,5 @@
 // The names of all of a kind, for messages that say what there is.
-// The names are copies.
-// In the order of the items.
+// Copies, in the order of the items. Pure; any thread.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 /* What a plugin shows to Volvox: one C function, volvox_plugin, and what it returns. C, so that
- * any plugin can be asked what it was built for before anything else of it is touched. */
+ * any plugin can be asked what it was built for before anything else of it is touched.
+ * Volvox calls the function from one thread, and reads what it returns as long as the library is loaded. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-// The distribution of the times of many ticks (a day's and more), in constant memory.
+// The distribution of the times of many ticks (a day's and more), in constant memory. Times in s, of the clock: no part
+// of the state. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // What render engines draw. A render tree holds render nodes with their meshes, taken once from the
 // world and then constant; a frame holds what changes from tick to tick. Poses of links are in the world
 // frame (m), poses of docks and sensors in the frame of their link. Nothing here writes to the world or
-// depends on a render engine.
+// depends on a render engine. Plain values: any thread may read them; the same world gives the same tree.
 #pragma once
 
 #include <memory>

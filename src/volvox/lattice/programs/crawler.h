@@ -1,4 +1,5 @@
 // Crawls over the surface of the ensemble at random, by whatever motions the world has: rolling, sliding or pivoting.
+// The same seed gives the same run at any number of threads.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

@@ -9,7 +9,7 @@
 // They keep a distance: those that stay tell of others that move beside them. One that cannot go around a corner
 // because of the next one behind it asks that one to go back a step: rolling needs the cell beyond, too, which the
 // paper's robots do not. So the shape grows in layers around the seed. It must be one piece with the seed at its rim,
-// and the heap beside it.
+// and the heap beside it. Places are in cells. The same seed gives the same run at any number of threads.
 #pragma once
 
 #include <algorithm>

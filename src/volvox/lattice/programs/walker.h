@@ -9,6 +9,8 @@
 // - To walk, the catom that is farther from the target than all its neighbours rolls along the edge of its group, until
 //   the next roll would lead it away from the target again. Then another one is farthest.
 // - Who hears one walker only, its own, and no call, has met everybody and rests.
+//
+// Places are in cells. The same seed gives the same run at any number of threads.
 #pragma once
 
 #include <bit>

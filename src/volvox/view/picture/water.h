@@ -1,6 +1,7 @@
 // The drops of a fluid as one surface that refracts what is behind it: their depths are drawn as balls, smoothed where
 // they belong together, and the finished picture behind is bent, dyed by how much fluid it is seen through, and
 // mirrors the sky (screen-space fluid: van der Laan, Green and Sainz 2009; the filter: Truong and Yuksel 2018).
+// Lengths in m. For the thread that owns the context of OpenGL. Only pictures depend on it, no state.
 #pragma once
 
 #include "volvox/view/picture/gl_objects.h"
