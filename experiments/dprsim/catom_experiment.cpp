@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "settings.h"
 #include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/base/union_find.h"
@@ -72,7 +73,7 @@ Result<std::vector<Cell>> box_with_holes(std::int32_t side, double filled, bool 
 }  // namespace
 
 double CatomExperiment::number(const sim::Setup& setup, const std::string& parameter) {
-  return std::strtod(setup.settings.at(parameter).c_str(), nullptr);
+  return experiments::number(setup.settings, parameter);
 }
 
 void CatomExperiment::add_motion_parameters(std::vector<model::ParameterDesc>& parameters,

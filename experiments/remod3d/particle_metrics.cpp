@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "settings.h"
 #include "volvox/base/index.h"
 #include "volvox/model/hull_faces.h"
 #include "volvox/world/measures.h"
@@ -159,7 +160,7 @@ void ClothScene::archive_state(Archive& ar) {
 Result<model::WorldModel> Swim::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
-  const double density = std::stod(setup.settings.at("density"));
+  const double density = number(setup.settings, "density");
   if (density == 0) return world;
   std::shared_ptr<const model::ModuleModel> before, after;
   for (model::Placement& placement : world->placements) {

@@ -8,6 +8,7 @@
 
 #include "disturbance.h"
 #include "rivals.h"
+#include "settings.h"
 #include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
@@ -15,8 +16,7 @@ namespace volvox::experiments::roles {
 namespace {
 
 double number(const sim::Setup& setup, const std::string& name, double fallback) {
-  const auto given = setup.settings.find(name);
-  return given == setup.settings.end() ? fallback : std::strtod(given->second.c_str(), nullptr);  // already checked
+  return setup.settings.contains(name) ? experiments::number(setup.settings, name) : fallback;
 }
 
 // The friction of a contact is the geometric mean of its two materials. The ground's friction is set so that the

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "disturbance.h"
+#include "settings.h"
 #include "volvox/base/index.h"
 
 namespace volvox::experiments::roles {
@@ -55,8 +55,7 @@ void make_smooth(model::Link& link) {
 Hardware hardware_of(const std::map<std::string, std::string>& settings) {
   Hardware h;
   const auto read = [&](const char* name, double& value, double unit = 1) {
-    if (const auto given = settings.find(name); given != settings.end())
-      value = unit * std::strtod(given->second.c_str(), nullptr);  // already checked
+    if (settings.contains(name)) value = unit * number(settings, name);
   };
   const auto flag = [&](const char* name) {
     const auto given = settings.find(name);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "flood_charts.h"
+#include "settings.h"
 #include "volvox/base/csv.h"
 #include "volvox/base/text.h"
 
@@ -42,9 +43,9 @@ std::vector<model::ParameterDesc> Flooding::assumption_parameters() {
 
 Assumptions Flooding::assumptions(const std::map<std::string, std::string>& settings) {
   Assumptions a;
-  a.range = std::strtod(settings.at("range").c_str(), nullptr);
-  a.carrier = std::strtod(settings.at("carrier").c_str(), nullptr);
-  a.pitch = truncated(std::strtod(settings.at("pitch").c_str(), nullptr));
+  a.range = number(settings, "range");
+  a.carrier = number(settings, "carrier");
+  a.pitch = truncated(number(settings, "pitch"));
   a.one_link_at_a_time = settings.at("forwarding") == "one_by_one";
   a.delayed_wires = settings.at("wires") == "delayed";
   return a;

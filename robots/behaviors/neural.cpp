@@ -1,7 +1,8 @@
 #include "neural.h"
 
-#include <charconv>
 #include <sstream>
+
+#include "volvox/base/parse.h"
 
 namespace volvox::robots {
 namespace {
@@ -30,11 +31,9 @@ void Neural::start(mind::Agent& agent) {
   frequency_ = agent.parameter("frequency", 0.5);
   reach_ = agent.parameter("reach", 1.0);
   for (const std::string& word : words(agent.parameter("weights", ""))) {
-    double weight = 0;
-    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), weight);
-    if (error != std::errc{} || rest != word.data() + word.size())
-      throw mind::AgentError("'" + word + "' among its weights is no number");
-    weights_.push_back(weight);
+    const auto weight = to_number<double>(word);
+    if (!weight) throw mind::AgentError("'" + word + "' among its weights is no number");
+    weights_.push_back(*weight);
   }
   const std::size_t wanted = values_.size() * hidden_.size() + (hidden_.size() + 1) * outputs_.size();
   if (weights_.size() != wanted)

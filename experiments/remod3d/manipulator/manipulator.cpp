@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "disturbance.h"
+#include "settings.h"
 #include "volvox/base/index.h"
 #include "volvox/model/elongate.h"
 
@@ -72,7 +73,7 @@ Result<std::vector<model::ParameterDesc>> Manipulator::parameters(const std::fil
 }
 
 Result<model::WorldModel> Manipulator::init(sim::Setup& setup) {
-  const auto number = [&](const char* name) { return std::stod(setup.settings.at(name)); };
+  const auto number = [&](const char* name) { return experiments::number(setup.settings, name); };
   auto superbot = setup.library.load("superbot");
   if (!superbot.ok()) return superbot.error();
   auto elongated = std::make_shared<model::ModuleModel>(**superbot);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "disturbance.h"
+#include "settings.h"
 #include "track.h"
 #include "volvox/base/index.h"
 #include "volvox/world/measures.h"
@@ -49,7 +50,7 @@ Result<model::WorldModel> RollingTrack::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
   if (setup.settings.at("ground") == "uneven") {
-    auto ground = uneven_ground(std::stod(setup.settings.at("roughness")), setup.seed);
+    auto ground = uneven_ground(number(setup.settings, "roughness"), setup.seed);
     if (!ground.ok()) return ground.error();
     world->placements.front() = std::move(*ground);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "settings.h"
 #include "volvox/base/index.h"
 #include "volvox/world/matter.h"
 #include "volvox/world/measures.h"
@@ -53,7 +54,7 @@ Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
   if (setup.settings.at("pool") == "false") world->matter.reset();
-  const int count = std::stoi(setup.settings.at("obstacles"));
+  const int count = truncated(number(setup.settings, "obstacles"));
   const model::HeightFieldData& field = hills(*world);
   model::WorldBuilder strewn("obstacles");
   RandomStream random(setup.seed, 0, "obstacles");

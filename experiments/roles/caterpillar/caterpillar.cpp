@@ -1,6 +1,7 @@
 #include "caterpillar.h"
 
 #include "gait_roles.h"
+#include "settings.h"
 
 namespace volvox::experiments::roles {
 namespace {
@@ -39,7 +40,7 @@ Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {
   builder.add_ground();
   model::PlacementOptions options;
   options.mind = model::Mind{robot + "_caterpillar", {}, {}, 0};
-  builder.add_chain(*model, std::strtol(setup.settings.at("modules").c_str(), nullptr, 10), body.child, body.parent, 0,
+  builder.add_chain(*model, truncated(number(setup.settings, "modules")), body.child, body.parent, 0,
                     Pose{{0, 0, body.height}, {}}, "m", options);
   return builder.build();
 }

@@ -68,64 +68,85 @@ Result<void> Script::before_tick(sim::Simulation& simulation) {
   return {};
 }
 
+bool Script::late(double now) const { return now - since_ > patience; }
+
+// After the last move.
+void Script::set_down(world::World& world, double now) {
+  if (stage_ != Stage::down) {
+    holder_.carry(world, holder_.link(), level(world.link_pose(holder_.link()), standing_height), 0.1);
+    return enter(Stage::down, now);
+  }
+  if (!holder_.arrived(world) && !late(now)) return;
+  holder_.let_go(world);
+  enter(Stage::reach, now);
+}
+
+void Script::reach(world::World& world, double now) {
+  const world::DockIndex own = dock_of(world, module_, "s"), north = dock_of(world, module_, "n");
+  const world::LinkIndex head = receiver_ == world::nobody ? holder_.link() : link_of_dock(world, receiver_, "n");
+  if (head != holder_.link()) {
+    holder_.carry(world, head, level(world.link_pose(head), held_height), 0.15);
+    since_ = now;
+    return;
+  }
+  if (holder_.holds() && !holder_.arrived(world) && !late(now)) return;
+  // Grip and undock in the same tick: two hands on one chain would pull it apart. The module comes with its children,
+  // unless it is the root of the robot that it will join.
+  carrier_.hold(world, link_of_dock(world, module_, "s"));
+  const auto organisms = world.graph().organisms();
+  const bool root_of_them = world.graph().partner(own) == world::nobody && receiver_ != world::nobody &&
+                            organisms[module_] == organisms[receiver_];
+  world.enable_dock(root_of_them ? north : own, false);
+  enter(Stage::free, now);
+}
+
+void Script::lift(world::World& world, double now) {
+  if (!carrier_.arrived(world) && !late(now)) return;
+  const world::LinkIndex base = link_of_dock(world, module_, "s");
+  // A broken dock can dock again after it was disabled.
+  if (target_ != world::nobody) world.enable_dock(target_, false), world.enable_dock(target_, true);
+  world.enable_dock(dock_of(world, module_, "s"), true);
+  world.enable_dock(dock_of(world, module_, "n"), true);
+  const Vec3 out = target_ == world::nobody ? Vec3{} : world.dock_pose(target_).rotation * Vec3{before, 0, 0};
+  const Pose over = target_ == world::nobody
+                        ? moved(world.link_pose(base), world.link_pose(base).rotation * Vec3{0, aside, 0})
+                        : moved(closed_base(world, module_, target_), out + Vec3{0, 0, above});
+  carrier_.carry(world, base, over);
+  enter(Stage::over, now);
+}
+
+// Returns whether the dock has closed.
+bool Script::push(world::World& world, double now) {
+  const world::DockIndex own = dock_of(world, module_, "s");
+  // A captured dock pulls by itself: the hand lets go so as not to pull against it.
+  if (world.dock_status(own).phase == world::DockPhase::latching) carrier_.let_go(world);
+  if (world.dock_status(own).phase == world::DockPhase::engaged) return true;
+  if (late(now)) {  // try again from above
+    ++retries_;
+    carrier_.carry(world, link_of_dock(world, module_, "s"),
+                   moved(closed_base(world, module_, target_),
+                         world.dock_pose(target_).rotation * Vec3{before, 0, 0} + Vec3{0, 0, above}));
+    enter(Stage::over, now);
+  }
+  return false;
+}
+
 // Goes to the next stage if this one is over. Returns whether a new move begins.
 bool Script::advance(sim::Simulation& simulation) {
   world::World& world = simulation.world();
   const double now = simulation.now().seconds();
-  const bool late = now - since_ > patience;
-  if (next_ >= moves_.size()) {  // set it down
-    if (stage_ != Stage::down) {
-      holder_.carry(world, holder_.link(), level(world.link_pose(holder_.link()), standing_height), 0.1);
-      enter(Stage::down, now);
-      return false;
-    }
-    if (!holder_.arrived(world) && !late) return false;
-    holder_.let_go(world);
-    enter(Stage::reach, now);
-    return false;
-  }
+  if (next_ >= moves_.size()) return set_down(world, now), false;
   const world::LinkIndex base = link_of_dock(world, module_, "s");
-  const world::DockIndex own = dock_of(world, module_, "s"), north = dock_of(world, module_, "n");
   switch (stage_) {
-    case Stage::reach: {
-      const world::LinkIndex head = receiver_ == world::nobody ? holder_.link() : link_of_dock(world, receiver_, "n");
-      if (head != holder_.link()) {
-        holder_.carry(world, head, level(world.link_pose(head), held_height), 0.15);
-        since_ = now;
-        return false;
-      }
-      if (holder_.holds() && !holder_.arrived(world) && !late) return false;
-      // Grip and undock in the same tick: two hands on one chain would pull it apart. The module comes with its
-      // children, unless it is the root of the robot that it will join.
-      carrier_.hold(world, base);
-      const auto organisms = world.graph().organisms();
-      const bool root_of_them = world.graph().partner(own) == world::nobody && receiver_ != world::nobody &&
-                                organisms[module_] == organisms[receiver_];
-      world.enable_dock(root_of_them ? north : own, false);
-      enter(Stage::free, now);
-      return false;
-    }
+    case Stage::reach: return reach(world, now), false;
     case Stage::free:
-      if (world.graph().partner(own) != world::nobody) return false;
+      if (world.graph().partner(dock_of(world, module_, "s")) != world::nobody) return false;
       carrier_.carry(world, base, moved(level(world.link_pose(base), held_height), {0, 0, above}));
       enter(Stage::lift, now);
       return false;
-    case Stage::lift: {
-      if (!carrier_.arrived(world) && !late) return false;
-      // A broken dock can dock again after it was disabled.
-      if (target_ != world::nobody) world.enable_dock(target_, false), world.enable_dock(target_, true);
-      world.enable_dock(own, true);
-      world.enable_dock(north, true);
-      const Vec3 out = target_ == world::nobody ? Vec3{} : world.dock_pose(target_).rotation * Vec3{before, 0, 0};
-      const Pose over = target_ == world::nobody
-                            ? moved(world.link_pose(base), world.link_pose(base).rotation * Vec3{0, aside, 0})
-                            : moved(closed_base(world, module_, target_), out + Vec3{0, 0, above});
-      carrier_.carry(world, base, over);
-      enter(Stage::over, now);
-      return false;
-    }
+    case Stage::lift: return lift(world, now), false;
     case Stage::over:
-      if (!carrier_.arrived(world) && !late) return false;
+      if (!carrier_.arrived(world) && !late(now)) return false;
       if (target_ == world::nobody) {
         carrier_.carry(world, base, level(world.link_pose(base), 0.04));
         enter(Stage::drop, now);
@@ -137,26 +158,15 @@ bool Script::advance(sim::Simulation& simulation) {
       }
       return false;
     case Stage::align:
-      if (!carrier_.arrived(world) && !late) return false;
+      if (!carrier_.arrived(world) && !late(now)) return false;
       carrier_.carry(world, base, closed_base(world, module_, target_), 0.05);
       enter(Stage::push, now);
       return false;
     case Stage::push:
-      // A captured dock pulls by itself: the hand lets go so as not to pull against it.
-      if (world.dock_status(own).phase == world::DockPhase::latching) carrier_.let_go(world);
-      if (world.dock_status(own).phase != world::DockPhase::engaged) {
-        if (late) {  // try again from above
-          ++retries_;
-          carrier_.carry(world, base,
-                         moved(closed_base(world, module_, target_),
-                               world.dock_pose(target_).rotation * Vec3{before, 0, 0} + Vec3{0, 0, above}));
-          enter(Stage::over, now);
-        }
-        return false;
-      }
+      if (!push(world, now)) return false;
       break;
     case Stage::drop:
-      if (!carrier_.arrived(world) && !late) return false;
+      if (!carrier_.arrived(world) && !late(now)) return false;
       break;
     case Stage::down: return false;
   }

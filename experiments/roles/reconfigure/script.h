@@ -42,6 +42,11 @@ class Script {
   Result<void> begin_move(sim::Simulation& simulation);
   void enter(Stage stage, double now) { stage_ = stage, since_ = now; }
   bool advance(sim::Simulation& simulation);
+  void set_down(world::World& world, double now);
+  void reach(world::World& world, double now);
+  void lift(world::World& world, double now);
+  bool push(world::World& world, double now);
+  bool late(double now) const;
 
   std::vector<Move> moves_;
   std::size_t next_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "settings.h"
+
 namespace volvox::experiments::roles {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr std::size_t front = 1;  // in world.sdf
 }  // namespace
 
 Result<model::WorldModel> Shuttle::init(sim::Setup& setup) {
-  wall_ = std::strtod(setup.settings.at("wall").c_str(), nullptr);
+  wall_ = number(setup.settings, "wall");
   return Gait::init(setup);
 }
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
+
+#include "volvox/base/parse.h"
 
 namespace volvox {
 
@@ -52,10 +53,7 @@ class Words {
   std::optional<Number> number() {
     std::string_view word = next();
     if (word.starts_with('+')) word.remove_prefix(1);
-    Number value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-    return value;
+    return to_number<Number>(word);
   }
   bool at_end() const { return rest_.find_first_not_of(blanks) == std::string_view::npos; }
 

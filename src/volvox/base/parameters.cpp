@@ -1,4 +1,5 @@
 #include "volvox/base/parameters.h"
+#include "volvox/base/parse.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +7,11 @@ namespace volvox {
 namespace {
 
 template <class Number>
-bool read_number(const std::string& text, Number& number) {
-  const char* begin = text.c_str();
-  const char* end = begin + text.size();
-  if (begin != end && *begin == '+') ++begin;
-  const auto [rest, error] = std::from_chars(begin, end, number);
-  return error == std::errc{} && rest == end;
+bool read_number(std::string_view text, Number& number) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto read = to_number<Number>(text);
+  if (read) number = *read;
+  return read.has_value();
 }
 
 }  // namespace

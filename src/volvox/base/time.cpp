@@ -1,18 +1,19 @@
 #include "volvox/base/time.h"
 
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
 #include "volvox/base/index.h"
+#include "volvox/base/parse.h"
 
 namespace volvox {
 namespace {
 
 template <class Number>
 bool read_all(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
+  const auto read = to_number<Number>(text);
+  if (read) number = *read;
+  return read.has_value();
 }
 
 }  // namespace

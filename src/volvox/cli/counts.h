@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "volvox/base/index.h"
+#include "volvox/base/parse.h"
 #include "volvox/base/result.h"
 #include "volvox/cli/commands.h"
 
@@ -20,10 +20,8 @@ Result<std::vector<Count>> parse_counts(const std::string& option, const std::st
   const std::string help = fmt::format("give one or more, as in {} 1,2", option);
   std::vector<Count> counts;
   for (const std::string& part : split_list(text)) {
-    double value = 0;  // exact for whole numbers up to 2^53
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || end != part.data() + part.size() || !(value >= 1 && value <= real(most)) ||
-        value != std::floor(value))
+    const double value = to_number<double>(part).value_or(0);  // exact for whole numbers up to 2^53
+    if (!(value >= 1 && value <= real(most)) || value != std::floor(value))
       return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most), help);
     counts.push_back(truncated<Count>(value));
   }

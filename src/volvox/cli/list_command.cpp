@@ -96,7 +96,7 @@ Rows engines(const sim::Library& library) {
 // All plugins on the path, also broken ones: a user looks here for a missing plugin.
 Rows plugins(const sim::Library& library) {
   Rows rows;
-  if (auto* host = dynamic_cast<plugin::Plugins*>(library.plugins.get()))
+  if (auto* host = plugin::plugins_of(library))
     for (const auto& [file, facts] : host->find_all())
       rows.emplace_back(facts.ok() ? facts->name : file.filename().string(),
                         facts.ok() ? facts->description : "cannot be loaded: see volvox info " + file.string());
@@ -218,7 +218,7 @@ Result<void> print_percepts_and_actions(const std::shared_ptr<const model::Modul
 
 // Finds a robot by its name or by its file.
 std::optional<int> info_plugin(const std::string& thing, const sim::Library& library) {
-  auto* host = dynamic_cast<plugin::Plugins*>(library.plugins.get());
+  auto* host = plugin::plugins_of(library);
   if (host == nullptr) return std::nullopt;
   std::optional<Result<plugin::PluginFacts>> found;
   for (auto& [file, facts] : host->find_all())

@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdint>
+
+#include "volvox/base/parse.h"
 
 namespace volvox::cli {
 
@@ -25,10 +26,10 @@ inline CLI::Validator between(double low, double high) {
 inline CLI::Validator whole_number(std::uint64_t low = 0, std::uint64_t high = UINT64_MAX) {
   return CLI::Validator(
       [low, high](std::string& text) {
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool good = error == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
-        return good ? std::string() : fmt::format("'{}' is not a whole number from {} to {}", text, low, high);
+        const auto value = to_number<std::uint64_t>(text);
+        return value && *value >= low && *value <= high
+                   ? std::string()
+                   : fmt::format("'{}' is not a whole number from {} to {}", text, low, high);
       },
       "");
 }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +8,7 @@
 
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
+#include "volvox/base/parse.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
@@ -154,7 +154,7 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
 }
 
 view::RenderEngineRegistry render_engines(const sim::Library& library) {
-  const auto* plugins = dynamic_cast<const plugin::Plugins*>(library.plugins.get());
+  const auto* plugins = plugin::plugins_of(library);
   return plugins != nullptr ? plugins->renderers() : view::built_in_render_engines();
 }
 
@@ -175,11 +175,8 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
 }
 
 std::optional<double> parse_number(const std::string& text, double low, double high) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped_at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stopped_at != end || !(value >= low && value <= high)) return std::nullopt;
-  return value;
+  const auto value = to_number<double>(text);
+  return value && *value >= low && *value <= high ? value : std::nullopt;
 }
 
 namespace {
@@ -199,7 +196,7 @@ IsolationGiven isolation_of(const RunArguments& arguments) {
 }
 
 void say_what_is_not_isolated(const sim::Run& run, sim::Library& library, Log& log) {
-  auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get());
+  auto* plugins = plugin::plugins_of(library);
   if (plugins != nullptr && run.options().isolate)
     plugins->say_what_is_not_isolated(run.simulation().world().model(), log);
 }
@@ -207,8 +204,7 @@ void say_what_is_not_isolated(const sim::Run& run, sim::Library& library, Log& l
 }  // namespace
 
 void limit_isolated_memory(double megabytes, sim::Library& library) {
-  if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get()))
-    plugins->set_memory_limit(truncated<std::uint64_t>(megabytes) << 20);
+  if (auto* plugins = plugin::plugins_of(library)) plugins->set_memory_limit(truncated<std::uint64_t>(megabytes) << 20);
 }
 
 std::optional<double> seconds_of_isolation(const RunArguments& arguments) {
@@ -217,7 +213,7 @@ std::optional<double> seconds_of_isolation(const RunArguments& arguments) {
 }
 
 void load_users_plugins(std::optional<double> isolate, sim::Library& library, Log& log) {
-  if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get())) plugins->load_users(isolate, library, log);
+  if (auto* plugins = plugin::plugins_of(library)) plugins->load_users(isolate, library, log);
 }
 
 // A program in Meld runs as the experiment dprsim/meld.

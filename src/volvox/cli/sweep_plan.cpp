@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/letters.h"
+#include "volvox/base/parse.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/sweep.h"
@@ -20,11 +20,9 @@ namespace {
 
 constexpr std::size_t most_runs = 1'000'000;
 
-std::optional<double> to_number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
+std::optional<double> finite_number(const std::string& text) {
+  const auto value = to_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 // A:B:N: N values at equal distances, including both ends.
@@ -34,11 +32,10 @@ Result<std::vector<std::string>> parse_range(const std::string& text) {
       "write N values from A to B as --vary KEY=A:B:N, such as modules=4:20:5, or list them, as in KEY=a,b,c");
   const auto first = text.find(':'), second = text.find(':', first + 1);
   if (second == std::string::npos) return bad;
-  const auto low = to_number(text.substr(0, first)), high = to_number(text.substr(first + 1, second - first - 1));
-  std::size_t count = 0;
-  const std::string n = text.substr(second + 1);
-  const auto [end, error] = std::from_chars(n.data(), n.data() + n.size(), count);
-  if (!low || !high || error != std::errc{} || end != n.data() + n.size() || count < 1 || count > most_runs) return bad;
+  const auto low = finite_number(text.substr(0, first)),
+             high = finite_number(text.substr(first + 1, second - first - 1));
+  const std::size_t count = to_number<std::size_t>(text.substr(second + 1)).value_or(0);
+  if (!low || !high || count < 1 || count > most_runs) return bad;
   if (count == 1 && *low != *high)
     return Error(fmt::format("'{}' asks for one value between two ends", text),
                  "ask for at least two, or write KEY=VALUE");
@@ -63,7 +60,7 @@ Result<void> apply(RunArguments& run, const std::string& key, const std::string&
   else if (key == "substep") run.substep = value;
   else if (key == "precision") run.precision = value;
   else {
-    const auto seconds = to_number(value);
+    const auto seconds = finite_number(value);
     if (!seconds || *seconds < 0)
       return Error(fmt::format("--vary duration: '{}' is not a number of seconds", value),
                    "give seconds, such as duration=5,10");
@@ -168,7 +165,7 @@ Result<Varied> parse_varied(const std::string& text) {
     return Error(fmt::format("'--vary {}' has no values", text),
                  "write it as --vary modules=4:20:5 or --vary engine=native,bullet");
   varied.numbers = std::all_of(varied.values.begin(), varied.values.end(),
-                               [](const std::string& v) { return to_number(v).has_value(); });
+                               [](const std::string& v) { return finite_number(v).has_value(); });
   return varied;
 }
 

@@ -1,8 +1,8 @@
 #include "volvox/cluster/ranks.h"
+#include "volvox/base/parse.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -16,13 +16,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::optional<int> number(const char* name) {
-  const std::string text = variable(name);
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+std::optional<int> number(const char* name) { return to_number<int>(variable(name)); }
 
 std::optional<Place> place_of(const char* rank, const char* size, const std::string& job) {
   const auto own = number(rank), all = number(size);

@@ -33,6 +33,26 @@ Result<Individual> individual_from(const Json& json) {
   return individual;
 }
 
+Individual bred(Breeder& breeder, double crossover, RandomStream& random,
+                const std::function<const Individual&()>& choose) {
+  const Individual& a = choose();
+  Individual child;
+  child.genome = a.genome, child.parents = {a.number};
+  if (random.chance(crossover)) {
+    const Individual& b = choose();
+    child.genome = breeder.crossed(a.genome, b.genome, random);
+    if (b.number != a.number) child.parents.push_back(b.number);
+  }
+  child.genome = breeder.mutated(child.genome, random);
+  return child;
+}
+
+std::vector<const Individual*> addresses_of(const std::vector<Individual>& individuals) {
+  std::vector<const Individual*> all;
+  for (const Individual& one : individuals) all.push_back(&one);
+  return all;
+}
+
 Json to_json(const std::vector<Individual>& individuals) {
   Json list = Json::array();
   for (const Individual& individual : individuals) list.push_back(to_json(individual));

@@ -10,6 +10,7 @@
 // To be called by one thread; trials run in parallel between asking and telling.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +64,10 @@ std::unique_ptr<Algorithm> make_map_elites(const Task& task);
 std::unique_ptr<Algorithm> make_cma_es(const Task& task);
 std::unique_ptr<Algorithm> make_differential(const Task& task);
 std::unique_ptr<Algorithm> make_random(const Task& task);
+// A child of one or two parents, which `choose` draws, mutated.
+Individual bred(Breeder& breeder, double crossover, RandomStream& random,
+                const std::function<const Individual&()>& choose);
+std::vector<const Individual*> addresses_of(const std::vector<Individual>& individuals);
 Json to_json(const std::vector<Individual>& individuals);
 Result<std::vector<Individual>> individuals_from(const Json& json);
 

@@ -111,11 +111,7 @@ class CmaEs final : public Algorithm {
     if (best_.size() > most_kept) best_.resize(most_kept);
   }
 
-  std::vector<const Individual*> archive() const override {
-    std::vector<const Individual*> all;
-    for (const Individual& one : best_) all.push_back(&one);
-    return all;
-  }
+  std::vector<const Individual*> archive() const override { return addresses_of(best_); }
   Json save() const override {
     return {{"form", to_json(form_)}, {"mean", mean_},           {"covariance", covariance_},
             {"path", path_},          {"step path", step_path_}, {"sigma", sigma_},
@@ -262,11 +258,7 @@ class Differential final : public Algorithm {
       if (worst != members_.end() && fitter(guest.fitness(), worst->fitness())) *worst = std::move(guest);
     }
   }
-  std::vector<const Individual*> archive() const override {
-    std::vector<const Individual*> all;
-    for (const Individual& one : members_) all.push_back(&one);
-    return all;
-  }
+  std::vector<const Individual*> archive() const override { return addresses_of(members_); }
   Json save() const override { return {{"members", to_json(members_)}}; }
   Result<void> load(const Json& state) override {
     auto members = individuals_from(state.value("members", Json()));

@@ -80,19 +80,8 @@ class Genetic final : public Algorithm {
     std::vector<Individual> asked;
     for (std::size_t i = 0; i < count; ++i) {
       Individual& child = asked.emplace_back();
-      if (parents_.empty() || random.chance(immigrants)) {
-        child.genome = breeder.random(random);
-        continue;
-      }
-      const Individual& a = chosen(random);
-      child.parents = {a.number};
-      child.genome = a.genome;
-      if (random.chance(settings_.crossover)) {
-        const Individual& b = chosen(random);
-        child.genome = breeder.crossed(a.genome, b.genome, random);
-        if (b.number != a.number) child.parents.push_back(b.number);
-      }
-      child.genome = breeder.mutated(child.genome, random);
+      if (parents_.empty() || random.chance(immigrants)) child.genome = breeder.random(random);
+      else child = bred(breeder, settings_.crossover, random, [&]() -> const Individual& { return chosen(random); });
     }
     return asked;
   }
@@ -129,11 +118,7 @@ class Genetic final : public Algorithm {
     parents_ = std::move(kept);
   }
 
-  std::vector<const Individual*> archive() const override {
-    std::vector<const Individual*> all;
-    for (const Individual& one : parents_) all.push_back(&one);
-    return all;
-  }
+  std::vector<const Individual*> archive() const override { return addresses_of(parents_); }
   Json save() const override { return {{"parents", to_json(parents_)}}; }
   Result<void> load(const Json& state) override {
     auto parents = individuals_from(state.value("parents", Json()));
@@ -165,9 +150,7 @@ class RandomSearch final : public Algorithm {
     for (Individual& one : tried)
       if (best_.empty() || fitter(one.fitness(), best_.front().fitness())) best_.assign(1, std::move(one));
   }
-  std::vector<const Individual*> archive() const override {
-    return best_.empty() ? std::vector<const Individual*>{} : std::vector<const Individual*>{&best_.front()};
-  }
+  std::vector<const Individual*> archive() const override { return addresses_of(best_); }
   Json save() const override { return {{"best", to_json(best_)}}; }
   Result<void> load(const Json& state) override {
     auto best = individuals_from(state.value("best", Json()));

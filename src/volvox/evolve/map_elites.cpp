@@ -17,19 +17,10 @@ class MapElites final : public Algorithm {
   std::vector<Individual> ask(Breeder& breeder, std::size_t count, RandomStream& random) override {
     std::vector<const Individual*> elites = archive();
     std::vector<Individual> asked(count);
+    const auto choose = [&]() -> const Individual& { return *elites[random.below(elites.size())]; };
     for (Individual& child : asked) {
-      if (elites.empty()) {
-        child.genome = breeder.random(random);
-        continue;
-      }
-      const Individual& a = *elites[random.below(elites.size())];
-      child.genome = a.genome, child.parents = {a.number};
-      if (random.chance(crossover_)) {
-        const Individual& b = *elites[random.below(elites.size())];
-        child.genome = breeder.crossed(a.genome, b.genome, random);
-        if (b.number != a.number) child.parents.push_back(b.number);
-      }
-      child.genome = breeder.mutated(child.genome, random);
+      if (elites.empty()) child.genome = breeder.random(random);
+      else child = bred(breeder, crossover_, random, choose);
     }
     return asked;
   }

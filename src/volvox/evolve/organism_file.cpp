@@ -1,10 +1,10 @@
 // The genome file: an organism as JSON.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "volvox/base/index.h"
+#include "volvox/base/parse.h"
 #include "volvox/evolve/organism.h"
 
 namespace volvox::evolve {
@@ -27,9 +27,10 @@ Json part_json(const Part& part, std::size_t index) {
 bool parse_place(const std::string& text, int& module, std::string& dock) {
   const std::size_t point = text.find('.');
   if (point == std::string::npos || text.empty() || text[0] != 'm') return false;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + point, module);
+  const auto number = to_number<int>(std::string_view(text).substr(1, point - 1));
+  module = number.value_or(module);
   dock = text.substr(point + 1);
-  return error == std::errc{} && end == text.data() + point && !dock.empty();
+  return number.has_value() && !dock.empty();
 }
 
 void read_parts(Fields& body, Tree& tree) {

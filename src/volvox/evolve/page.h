@@ -1,5 +1,6 @@
 // index.html of an evolution: fitness over the generations with its spread, diversity, lineage, the map of MAP-Elites,
-// and a gallery of the best. It stands alone: no scripts, no other files, no network. Only reads.
+// and a gallery of the best. It stands alone: no scripts, no other files, no network. Only reads,
+// in one thread. The same evolution gives the same bytes, but for the times of the clock in PageFacts.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // A task of `volvox evolve`: an experiment, what counts as fit, and the space of bodies and minds (docs/formats.md).
-// Read once and immutable; SI units.
+// Read once and immutable, so that any thread may read it; SI units.
 #pragma once
 
 #include <optional>

@@ -104,7 +104,7 @@ Result<Trials> Trials::create(const Task& task, const sim::Library& library, con
   trials.located_ = *located;
   trials.models_ = std::make_shared<model::ModelLibrary>();
   trials.world_files_ = std::make_shared<WorldFiles>();
-  trials.nobody_ = std::make_shared<Log>([](LogLevel, std::string_view) {}, LogLevel::error);
+  trials.silent_ = std::make_shared<Log>([](LogLevel, std::string_view) {}, LogLevel::error);
   if (!task.robot.empty()) return trials;
   // The modules of the experiment are those that its world has at the start.
   Organism plain = decode(task, {{}, std::vector<double>(task.shared_genes(), 0.5), {}});
@@ -126,7 +126,7 @@ Result<std::unique_ptr<sim::Run>> Trials::prepare(const Organism& organism, std:
   options.models = models_;
   const auto shared = std::make_shared<const Organism>(organism);
   options.make = [this, shared] { return organism_experiment(shared, located_, *library_, world_files_); };
-  return sim::Run::prepare(options, *library_, *nobody_);
+  return sim::Run::prepare(options, *library_, *silent_);
 }
 
 // A mistake of the task shows in the first tick of any genome.

@@ -82,7 +82,7 @@ class Trials {
   const Task* task_;
   const sim::Library* library_;
   TrialOptions options_;
-  std::shared_ptr<Log> nobody_;  // trials warn nobody: thousands of them would say the same
+  std::shared_ptr<Log> silent_;  // the log of all trials: thousands of them would warn of the same
   sim::Located located_;
   std::shared_ptr<model::ModelLibrary> models_;
   std::shared_ptr<WorldFiles> world_files_;

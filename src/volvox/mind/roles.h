@@ -1,7 +1,8 @@
 // Role-based control (seed 004: Stoy, Shen, Will): every module runs the same program and plays a
 // role. A role defines the motion of the module over a period and the delay of its children; rules define when the
 // module takes another role, from its own state and that of its neighbours. There are no ids and no global state: a
-// module without a parent leads.
+// module without a parent leads. Times are in steps of the module's own clock, angles in rad. A book is shared by all
+// modules, which play in several threads: its functions must not change anything.
 //
 //   RoleBook book;
 //   book.parent = "s";                                           // all other docks lead to children

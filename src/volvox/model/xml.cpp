@@ -1,8 +1,8 @@
 #include "volvox/model/xml.h"
+#include "volvox/base/parse.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 namespace volvox::model {
@@ -164,10 +164,8 @@ std::optional<double> parse_number(std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   if (text.starts_with('+')) return std::nullopt;
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || text.empty() || std::isnan(value)) return std::nullopt;
-  return value;
+  const auto value = to_number<double>(text);
+  return value && !std::isnan(*value) ? value : std::nullopt;
 }
 
 std::optional<std::vector<double>> parse_numbers(std::string_view text) {
@@ -224,13 +222,8 @@ double Attributes::required_number(const char* name, Range range) const {
 std::int64_t Attributes::integer(const char* name, std::int64_t fallback, std::int64_t low, std::int64_t high) const {
   const char* value = element_.Attribute(name);
   if (value == nullptr) return fallback;
-  const std::string_view digits = trimmed(value);
-  std::int64_t number = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (code == std::errc() && !digits.empty() && end == digits.data() + digits.size() && number >= low &&
-      number <= high) {
-    return number;
-  }
+  const auto number = to_number<std::int64_t>(trimmed(value));
+  if (number && *number >= low && *number <= high) return *number;
   report_.error(
       element_,
       fmt::format("{}=\"{}\" of <{}> is not a whole number from {} to {}", name, value, element_.Name(), low, high),

@@ -1,5 +1,5 @@
 // Radios: contention for the medium (CSMA/CA), half-duplex reception with capture,
-// acknowledgements. Internal.
+// acknowledgements. Internal. SI units; in the one thread of its network, which makes it deterministic.
 //
 // Lock:    an idle radio locks on a frame with P >= threshold and P >= z (noise + interference).
 // Success: P >= z (noise + interference) during the whole frame. Since P is constant, this is a limit

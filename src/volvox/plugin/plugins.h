@@ -73,6 +73,9 @@ class Plugins final : public sim::PluginHost {
   std::uint64_t memory_limit_ = IsolationLimits{}.memory;
 };
 
+// Those of a library; null where it has none, or others than these.
+inline Plugins* plugins_of(const sim::Library& library) { return dynamic_cast<Plugins*>(library.plugins.get()); }
+
 // Finds the file of a plugin by its name in a world: a path, or a name that is searched for beside the world's file and
 // on platform::plugin_path(). "mine" finds libmine.so, too.
 Result<std::filesystem::path> find_plugin(const model::PluginSpec& plugin);

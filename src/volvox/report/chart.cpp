@@ -411,7 +411,8 @@ std::string svg(const MapChart& chart, bool inside_html) {
   out.text(left - 6, bottom, number(chart.y.from), {11, "end"});
   out.text(left - 6, top + 10, number(chart.y.to), {11, "end"});
   out.text(18, (top + bottom) / 2, chart.y.label, {11, "middle"}, -90);
-  return out.document(left + room + 20, bottom + 44, chart.title, inside_html);
+  const double whole = std::max(left + room + 20, left + 1.1 * text_width(chart.caption, 12));
+  return out.document(whole, bottom + 44, chart.title, inside_html);
 }
 
 std::string svg(const StripChart& chart, bool inside_html) {

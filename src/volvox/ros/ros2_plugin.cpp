@@ -1,10 +1,10 @@
 // The plugin for ROS 2.
 #include <volvox/base/index.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
+#include "volvox/base/parse.h"
 #include "volvox/ros/bridge.h"
 #include "volvox/ros/ros2_node.h"
 
@@ -14,9 +14,7 @@ namespace {
 int usual_domain() {
   const char* given = std::getenv("ROS_DOMAIN_ID");
   const std::string_view text = given == nullptr || *given == 0 ? "0" : given;
-  int domain = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), domain);
-  return error == std::errc() && end == text.data() + text.size() ? domain : -1;
+  return to_number<int>(text).value_or(-1);
 }
 
 }  // namespace

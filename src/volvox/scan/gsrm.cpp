@@ -19,6 +19,61 @@ model::Bounds bounds_of(const Cloud& cloud) {
   return box;
 }
 
+std::uint64_t edge_key(std::uint32_t u, std::uint32_t v) {
+  return std::uint64_t{std::min(u, v)} << 32 | std::max(u, v);
+}
+
+void make_unique(std::vector<std::uint64_t>& all) {
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+}
+
+// The faces at every edge, of which there are at most two.
+class EdgeFaces {
+ public:
+  struct Edge {
+    std::array<std::uint32_t, 2> faces{};
+    int count = 0;
+  };
+  explicit EdgeFaces(std::vector<std::uint64_t> keys) : keys_(std::move(keys)) {
+    make_unique(keys_);
+    edges_.resize(keys_.size());
+  }
+  Edge& of(std::uint32_t u, std::uint32_t v) {
+    return edges_[std::lower_bound(keys_.begin(), keys_.end(), edge_key(u, v)) - keys_.begin()];
+  }
+
+ private:
+  std::vector<std::uint64_t> keys_;
+  std::vector<Edge> edges_;
+};
+
+// Ordered by breadth-first search, so that each face is adjacent to an earlier one: separate faces would touch at
+// single nodes and block each other.
+std::vector<Triangle> adjacent_first(const std::vector<Triangle>& faces, EdgeFaces& edges) {
+  std::vector<std::uint32_t> order;
+  std::vector<bool> reached(faces.size());
+  for (std::uint32_t seed = 0; seed < faces.size(); ++seed) {
+    if (reached[seed]) continue;
+    reached[seed] = true;
+    order.push_back(seed);
+    for (std::size_t n = order.size() - 1; n < order.size(); ++n) {
+      const Triangle t = faces[order[n]];
+      for (int i = 0; i < 3; ++i) {
+        const EdgeFaces::Edge& edge = edges.of(t[i], t[(i + 1) % 3]);
+        for (int k = 0; k < edge.count; ++k) {
+          if (reached[edge.faces[k]]) continue;
+          reached[edge.faces[k]] = true;
+          order.push_back(edge.faces[k]);
+        }
+      }
+    }
+  }
+  std::vector<Triangle> ordered;
+  for (const std::uint32_t f : order) ordered.push_back(faces[f]);
+  return ordered;
+}
+
 }  // namespace
 
 std::size_t gsrm_nodes_for(std::size_t triangles) {
@@ -230,14 +285,9 @@ void GsrmNet::close_small_holes() {
   }
 }
 
-// Compatible faces that are supported by points, in an order in which the net can accept them.
-std::vector<Triangle> GsrmNet::witnessed_faces() const {
+// Faces that are supported by points, the best first.
+std::vector<GsrmNet::Candidate> GsrmNet::candidate_faces() const {
   const double reach = 1.5 * index_.cell();
-  struct Candidate {
-    int rank;  // 0: each edge joins the two nearest nodes of some point; 1: the three nearest nodes of a point
-    double size;
-    Triangle corners;
-  };
   std::vector<Candidate> candidates;
   const auto add_candidate = [&](int rank, Triangle t) {
     std::sort(t.begin(), t.end());
@@ -245,20 +295,13 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
                  ca = length(nodes_[t[2]] - nodes_[t[0]]);
     if (std::max({ab, bc, ca}) < 2 * reach) candidates.push_back({rank, ab + bc + ca, t});
   };
-  const auto key = [](std::uint32_t u, std::uint32_t v) {
-    return std::uint64_t{std::min(u, v)} << 32 | std::max(u, v);
-  };
   std::vector<std::uint64_t> pairs;
   for (const Vec3& p : cloud_.points) {
     const auto near = index_.nearest<3>(p);
     if (near[2].node == NodeIndex::none || near[0].distance_squared > reach * reach) continue;
-    pairs.push_back(key(near[0].node, near[1].node));
+    pairs.push_back(edge_key(near[0].node, near[1].node));
     add_candidate(1, {near[0].node, near[1].node, near[2].node});
   }
-  const auto make_unique = [](auto& all) {
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-  };
   make_unique(pairs);
   std::vector<std::vector<std::uint32_t>> higher(nodes_.size());  // sorted, like the pairs
   for (const std::uint64_t pair : pairs) higher[pair >> 32].push_back(low_word(pair));
@@ -277,18 +320,17 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
   candidates.erase(std::unique(candidates.begin(), candidates.end(),
                                [](const Candidate& x, const Candidate& y) { return x.corners == y.corners; }),
                    candidates.end());
+  return candidates;
+}
+
+// Compatible faces that are supported by points, in an order in which the net can accept them.
+std::vector<Triangle> GsrmNet::witnessed_faces() const {
+  const std::vector<Candidate> candidates = candidate_faces();
+  std::vector<std::uint64_t> keys;
   for (const Candidate& c : candidates)
-    for (int i = 0; i < 3; ++i) pairs.push_back(key(c.corners[i], c.corners[(i + 1) % 3]));
-  make_unique(pairs);
+    for (int i = 0; i < 3; ++i) keys.push_back(edge_key(c.corners[i], c.corners[(i + 1) % 3]));
+  EdgeFaces edges(std::move(keys));
   // Chooses compatible faces: at most two at an edge, which must not overlap.
-  struct Edge {
-    std::array<std::uint32_t, 2> faces{};
-    int count = 0;
-  };
-  std::vector<Edge> edges(pairs.size());
-  const auto edge_of = [&](std::uint32_t u, std::uint32_t v) -> Edge& {
-    return edges[std::lower_bound(pairs.begin(), pairs.end(), key(u, v)) - pairs.begin()];
-  };
   const auto third_of = [](const Triangle& t, std::uint32_t u, std::uint32_t v) {
     return t[0] != u && t[0] != v ? t[0] : t[1] != u && t[1] != v ? t[1] : t[2];
   };
@@ -297,10 +339,10 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
     const Triangle& t = candidate.corners;
     bool fits = true;
     // A candidate of both ranks is already chosen.
-    const Edge& first = edge_of(t[0], t[1]);
+    const EdgeFaces::Edge& first = edges.of(t[0], t[1]);
     for (int k = 0; k < first.count; ++k) fits = fits && chosen[first.faces[k]] != t;
     for (int i = 0; i < 3 && fits; ++i) {
-      const Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
+      const EdgeFaces::Edge& edge = edges.of(t[i], t[(i + 1) % 3]);
       fits = edge.count < 2;
       for (int k = 0; k < edge.count && fits; ++k)
         fits = !lies_upon(t[i], t[(i + 1) % 3], t[(i + 2) % 3], third_of(chosen[edge.faces[k]], t[i], t[(i + 1) % 3]),
@@ -308,34 +350,12 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
     }
     if (!fits) continue;
     for (int i = 0; i < 3; ++i) {
-      Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
+      EdgeFaces::Edge& edge = edges.of(t[i], t[(i + 1) % 3]);
       edge.faces[edge.count++] = narrow<std::uint32_t>(chosen.size());
     }
     chosen.push_back(t);
   }
-  // Ordered by breadth-first search, so that each face is adjacent to an earlier one: separate faces would touch at
-  // single nodes and block each other.
-  std::vector<std::uint32_t> order;
-  std::vector<bool> reached(chosen.size());
-  for (std::uint32_t seed = 0; seed < chosen.size(); ++seed) {
-    if (reached[seed]) continue;
-    reached[seed] = true;
-    order.push_back(seed);
-    for (std::size_t n = order.size() - 1; n < order.size(); ++n) {
-      const Triangle t = chosen[order[n]];
-      for (int i = 0; i < 3; ++i) {
-        const Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
-        for (int k = 0; k < edge.count; ++k) {
-          if (reached[edge.faces[k]]) continue;
-          reached[edge.faces[k]] = true;
-          order.push_back(edge.faces[k]);
-        }
-      }
-    }
-  }
-  std::vector<Triangle> ordered;
-  for (const std::uint32_t f : order) ordered.push_back(chosen[f]);
-  return ordered;
+  return adjacent_first(chosen, edges);
 }
 
 void GsrmNet::patch_holes(double fold) {

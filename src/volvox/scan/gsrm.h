@@ -49,6 +49,12 @@ class GsrmNet {
  private:
   void insert_node();
   void make_index(double nodes);
+  struct Candidate {
+    int rank;  // 0: each edge joins the two nearest nodes of some point; 1: the three nearest nodes of a point
+    double size;
+    Triangle corners;
+  };
+  std::vector<Candidate> candidate_faces() const;
   std::vector<Triangle> witnessed_faces() const;
   void assemble(const std::vector<Triangle>& faces);
   // The patch of seed 002: adds a face between the two boundary edges of a node.

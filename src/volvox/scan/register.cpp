@@ -193,6 +193,66 @@ double turn_about_vertical(const Quat& rotation) {
   return volvox::atan2(ahead.y, ahead.x);
 }
 
+// A shift in the plane at one angle, by how well the walls of two plans meet.
+struct Guess {
+  double score = 0, yaw = 0;
+  Vec2 shift;
+};
+
+Guess best_shift(const std::vector<std::pair<Vec2, int>>& strong, double yaw, const Plan& plan) {
+  const Pose2 turn{{}, yaw};
+  std::vector<std::pair<Vec2, int>> turned;
+  for (const auto& [p, weight] : strong) turned.push_back({turn * p, weight});
+  Vec2 low{1e300, 1e300}, high{-1e300, -1e300};
+  for (const auto& [p, weight] : turned) {
+    low = {std::min(low.x, p.x), std::min(low.y, p.y)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y)};
+  }
+  // At least half of the smaller map must overlap the other.
+  const Vec2 size{std::min(high.x - low.x, plan.high().x - plan.low().x) / 2,
+                  std::min(high.y - low.y, plan.high().y - plan.low().y) / 2};
+  Guess best{0, yaw, {}};
+  const double step = plan.cell();
+  for (double y = plan.low().y - high.y + size.y; y <= plan.high().y - low.y - size.y; y += step) {
+    for (double x = plan.low().x - high.x + size.x; x <= plan.high().x - low.x - size.x; x += step) {
+      double score = 0;
+      for (const auto& [p, weight] : turned) score += std::min(weight, plan.at(p + Vec2{x, y}));
+      if (score > best.score) best = {score, yaw, {x, y}};
+    }
+  }
+  return best;
+}
+
+// The height of the floor: the lowest 5 % of the points.
+double floor_of(const Surface& surface) {
+  std::vector<double> z;
+  for (const Vec3& p : surface.points) z.push_back(p.z);
+  std::nth_element(z.begin(), z.begin() + z.size() / 20, z.end());
+  return z[z.size() / 20];
+}
+
+// The best of the fits, with the best of those that are turned against it.
+Result<Registration> judged(const std::vector<Registration>& fits) {
+  Registration best;
+  for (const Registration& fit : fits)
+    if (fit.walls > best.walls) best = fit;
+  if (best.overlap < 0.2)
+    return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap),
+                 "give scans that see the same room");
+  // The mean of both directions: all walls of a scan of a small part may lie on walls of the room, but not vice versa.
+  if (best.walls_met() < least_walls_met)
+    return Error(fmt::format("the clouds do not seem to show the same room: where they fit best, {:.0f} % of the walls "
+                             "of the second lie on walls of the first, and {:.0f} % the other way",
+                             100 * best.walls, 100 * best.walls_back),
+                 "give scans that see more of the same room");
+  for (const Registration& fit : fits) {
+    const double turn = turn_about_vertical(best.pose.rotation.conjugate() * fit.pose.rotation);
+    if (std::fabs(turn) < radians(20) || fit.walls_met() <= best.rival_walls_met) continue;
+    best.rival_turn = turn, best.rival_walls_met = fit.walls_met(), best.rival_overlap = fit.overlap;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string Registration::doubt() const {
@@ -217,46 +277,14 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   const Plan plan(walls, 2 * cell), strong_plan(other, 2 * cell);
   const auto strong = strong_plan.strong();
 
-  struct Guess {
-    double score = 0, yaw = 0;
-    Vec2 shift;
-  };
   std::vector<Guess> guesses;
   constexpr int turns = 120;
   for (int t = 0; t < turns; ++t) {
-    const double yaw = 2 * pi * t / turns;
-    const Pose2 turn{{}, yaw};
-    std::vector<std::pair<Vec2, int>> turned;
-    for (const auto& [p, weight] : strong) turned.push_back({turn * p, weight});
-    Vec2 low{1e300, 1e300}, high{-1e300, -1e300};
-    for (const auto& [p, weight] : turned) {
-      low = {std::min(low.x, p.x), std::min(low.y, p.y)};
-      high = {std::max(high.x, p.x), std::max(high.y, p.y)};
-    }
-    // At least half of the smaller map must overlap the other.
-    const Vec2 size{std::min(high.x - low.x, plan.high().x - plan.low().x) / 2,
-                    std::min(high.y - low.y, plan.high().y - plan.low().y) / 2};
-    Guess best{0, yaw, {}};
-    const double step = plan.cell();
-    for (double y = plan.low().y - high.y + size.y; y <= plan.high().y - low.y - size.y; y += step) {
-      for (double x = plan.low().x - high.x + size.x; x <= plan.high().x - low.x - size.x; x += step) {
-        double score = 0;
-        for (const auto& [p, weight] : turned) score += std::min(weight, plan.at(p + Vec2{x, y}));
-        if (score > best.score) best = {score, yaw, {x, y}};
-      }
-    }
-    guesses.push_back(best);
+    guesses.push_back(best_shift(strong, 2 * pi * t / turns, plan));
     if (progress) progress(0.7 * (t + 1) / turns);
   }
   std::stable_sort(guesses.begin(), guesses.end(), [](const Guess& a, const Guess& b) { return a.score > b.score; });
-  // Heights: aligns the floors, which are taken from the lowest 5 % of the points.
-  const auto floor = [](const Surface& s) {
-    std::vector<double> z;
-    for (const Vec3& p : s.points) z.push_back(p.z);
-    std::nth_element(z.begin(), z.begin() + z.size() / 20, z.end());
-    return z[z.size() / 20];
-  };
-  const double lift = floor(to) - floor(from);
+  const double lift = floor_of(to) - floor_of(from);
   const double reach = 1.5 * cell;
   const CellGrid grid(to.points, 2 * cell);
   const CellGrid grid_back(from.points, 2 * cell);
@@ -276,24 +304,7 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
     fits.push_back(candidate);
     if (progress) progress(0.7 + 0.05 * real(tried.size()));
   }
-  Registration best;
-  for (const Registration& fit : fits)
-    if (fit.walls > best.walls) best = fit;
-  if (best.overlap < 0.2)
-    return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap),
-                 "give scans that see the same room");
-  // The mean of both directions: all walls of a scan of a small part may lie on walls of the room, but not vice versa.
-  if (best.walls_met() < least_walls_met)
-    return Error(fmt::format("the clouds do not seem to show the same room: where they fit best, {:.0f} % of the walls "
-                             "of the second lie on walls of the first, and {:.0f} % the other way",
-                             100 * best.walls, 100 * best.walls_back),
-                 "give scans that see more of the same room");
-  for (const Registration& fit : fits) {
-    const double turn = turn_about_vertical(best.pose.rotation.conjugate() * fit.pose.rotation);
-    if (std::fabs(turn) < radians(20) || fit.walls_met() <= best.rival_walls_met) continue;
-    best.rival_turn = turn, best.rival_walls_met = fit.walls_met(), best.rival_overlap = fit.overlap;
-  }
-  return best;
+  return judged(fits);
 }
 
 }  // namespace volvox::scan

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "volvox/base/index.h"
+#include "volvox/base/parse.h"
 #include "volvox/mind/actuator.h"
 #include "volvox/sim/simulation.h"
 
@@ -78,9 +78,9 @@ Result<Input> parse_actions(const std::string& text) {
     return found;
   };
   const auto read = [&](auto& number) {
-    const std::string_view digits = word();
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return error == std::errc() && end == digits.data() + digits.size();
+    const auto value = to_number<std::remove_reference_t<decltype(number)>>(word());
+    if (value) number = *value;
+    return value.has_value();
   };
   const auto control = std::find(std::begin(controls), std::end(controls), word());
   if (control == std::end(controls) || !read(input.width) || input.width < 1 || input.width > widest_action)

@@ -73,6 +73,58 @@ Result<void> World::change_engine(std::unique_ptr<physics::Engine> engine) {
   return {};
 }
 
+namespace {
+
+// `pose`: of the link in the frame of its module.
+physics::BodyDesc body_of(const model::Placement& placement, const model::Link& link, const Pose& pose,
+                          PlacementIndex number) {
+  const model::ModuleModel& module = *placement.model;
+  physics::BodyDesc body;
+  body.motion = module.fixed_in_place ? physics::Motion::fixed
+                : module.driven       ? physics::Motion::kinematic
+                                      : physics::Motion::dynamic;
+  body.pose = placement.pose * pose;
+  body.mass = link.mass;
+  body.inertial = link.inertial;
+  body.moments = link.moments;
+  body.geometry = link.geometry;
+  body.gravity = link.gravity;
+  body.owner = number + 1;
+  body.quiet = !module.self_collide;
+  if (!module.fixed_in_place) {
+    const Vec3 arm = body.pose * link.inertial.position - placement.pose.position;
+    body.velocity = {placement.velocity.linear + cross(placement.velocity.angular, arm), placement.velocity.angular};
+  }
+  return body;
+}
+
+// `bodies`: those of the links of the module.
+physics::JointDesc joint_of(const model::Placement& placement, const model::Joint& joint,
+                            std::span<const physics::BodyId> bodies) {
+  physics::JointDesc desc;
+  switch (joint.type) {
+    case model::JointType::revolute: desc.type = physics::JointType::revolute; break;
+    case model::JointType::prismatic: desc.type = physics::JointType::prismatic; break;
+    case model::JointType::fixed: desc.type = physics::JointType::fixed; break;
+    case model::JointType::ball: desc.type = physics::JointType::ball; break;
+  }
+  if (joint.parent >= 0) {
+    desc.a = bodies[joint.parent];
+    desc.frame_a = joint.parent_frame;
+  } else {
+    desc.frame_a = placement.pose * joint.parent_frame;
+  }
+  desc.b = bodies[joint.child];
+  desc.frame_b = joint.child_frame;
+  desc.lower = joint.lower;
+  desc.upper = joint.upper;
+  desc.damping = joint.damping;
+  desc.friction = joint.friction;
+  return desc;
+}
+
+}  // namespace
+
 Result<void> World::add_placement(PlacementIndex p) {
   VOLVOX_ASSERT(p < model_->placements.size() && p == parts_.size());
   VOLVOX_ASSERT(model_->placements[p].model != nullptr);
@@ -85,23 +137,7 @@ Result<void> World::add_placement(PlacementIndex p) {
   VOLVOX_ASSERT(link_poses.size() == module.links.size());
   for (std::size_t i = 0; i < module.links.size(); ++i) {
     const model::Link& link = module.links[i];
-    physics::BodyDesc body;
-    body.motion = module.fixed_in_place ? physics::Motion::fixed
-                  : module.driven       ? physics::Motion::kinematic
-                                        : physics::Motion::dynamic;
-    body.pose = placement.pose * link_poses[i];
-    body.mass = link.mass;
-    body.inertial = link.inertial;
-    body.moments = link.moments;
-    body.geometry = link.geometry;
-    body.gravity = link.gravity;
-    body.owner = p + 1;
-    body.quiet = !module.self_collide;
-    if (!module.fixed_in_place) {
-      const Vec3 arm = body.pose * link.inertial.position - placement.pose.position;
-      body.velocity = {placement.velocity.linear + cross(placement.velocity.angular, arm), placement.velocity.angular};
-    }
-    Result<physics::BodyId> id = engine_->add_body(body);
+    Result<physics::BodyId> id = engine_->add_body(body_of(placement, link, link_poses[i], p));
     if (!id.ok()) {
       Error error(Diagnostic{placement.file, placement.line,
                              fmt::format("link '{}' of '{}' cannot be built", link.name, placement.name), ""});
@@ -116,26 +152,7 @@ Result<void> World::add_placement(PlacementIndex p) {
   }
 
   for (const model::Joint& joint : module.joints) {
-    physics::JointDesc desc;
-    switch (joint.type) {
-      case model::JointType::revolute: desc.type = physics::JointType::revolute; break;
-      case model::JointType::prismatic: desc.type = physics::JointType::prismatic; break;
-      case model::JointType::fixed: desc.type = physics::JointType::fixed; break;
-      case model::JointType::ball: desc.type = physics::JointType::ball; break;
-    }
-    if (joint.parent >= 0) {
-      desc.a = bodies_[part.first_link + joint.parent];
-      desc.frame_a = joint.parent_frame;
-    } else {
-      desc.frame_a = placement.pose * joint.parent_frame;
-    }
-    desc.b = bodies_[part.first_link + joint.child];
-    desc.frame_b = joint.child_frame;
-    desc.lower = joint.lower;
-    desc.upper = joint.upper;
-    desc.damping = joint.damping;
-    desc.friction = joint.friction;
-    joints_.push_back(engine_->add_joint(desc));
+    joints_.push_back(engine_->add_joint(joint_of(placement, joint, std::span(bodies_).subspan(part.first_link))));
     joint_models_.push_back(&joint);
   }
 

@@ -12,6 +12,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/letters.h"
+#include "volvox/base/parse.h"
 #include "volvox/base/test/temporary_folder.h"
 #include "volvox/base/type.h"
 
@@ -142,6 +143,15 @@ TEST(Text, AFileThatCannotBeWrittenIsNamed) {
   const auto written = write_file("/proc/nowhere/file", "text");
   ASSERT_FALSE(written.ok());
   EXPECT_NE(written.error().text().find("/proc/nowhere/file"), std::string::npos);
+}
+
+TEST(Parse, ANumberIsTheWholeText) {
+  EXPECT_EQ(to_number<double>("1e3"), 1000);
+  EXPECT_EQ(to_number<int>("-7"), -7);
+  for (const char* no : {"", " 1", "1 ", "+1", "1m", "0x10", "1,5"})
+    EXPECT_EQ(to_number<double>(no), std::nullopt) << no;
+  EXPECT_EQ(to_number<std::uint64_t>("-1"), std::nullopt);
+  EXPECT_EQ(to_number<int>("3000000000"), std::nullopt);
 }
 
 }  // namespace

@@ -88,6 +88,25 @@ TEST(BoardChart, HasACircleACellAndADotInSome) {
   EXPECT_EQ(count(svg(chart), "<circle"), 3u);
 }
 
+TEST(MapChart, ColoursCellsFromTheLeastToTheLargest) {
+  const MapChart chart{"map", "caption", {"span", 0, 2, 4}, {"mass", 1, 3, 2}, {{0, 0, 1.5}, {3, 1, 2.5}, {1, 1, 2}}};
+  const std::string text = svg(chart);
+  for (const char* part : {"#440154", "#fde725", "#21918c", ">caption<", ">span<", ">mass<", ">3<"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  // One value alone is the largest.
+  EXPECT_NE(svg(MapChart{"", "", {}, {}, {{0, 0, 7}}}).find("#fde725"), std::string::npos);
+}
+
+TEST(StripChart, HasADotAValueAndABandThatMayBeOpen) {
+  StripChart chart{"strip", {1, 2, 3}, 1.5, 2.5, 2, 1.8, 2.2};
+  EXPECT_EQ(count(svg(chart), "<circle"), 3u);
+  EXPECT_EQ(count(svg(chart), "<line"), 3u);  // the scale, the interval, the number
+  const StripChart at_least{"strip", {5, 5}, 5, 5, {}, 5, {}};
+  EXPECT_EQ(svg(at_least).find("nan"), std::string::npos);
+  EXPECT_NE(svg(at_least).find(">6<"), std::string::npos);  // one value stands in the middle of 4 to 6
+  EXPECT_EQ(svg(StripChart{}).find("nan"), std::string::npos);
+}
+
 TEST(NiceTicks, AreRound) {
   EXPECT_EQ(nice_ticks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(nice_ticks(-1, 1, 4), (std::vector<double>{-1, -0.5, 0, 0.5, 1}));

@@ -10,26 +10,15 @@
 namespace volvox::sim {
 namespace {
 
-constexpr const char* world_text = R"(<?xml version="1.0"?>
-<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
-<world name="pair">
-  <volvox:parameter name="count" value="2" min="1" max="9">how many</volvox:parameter>
-  <volvox:run duration="1" dt="1/60"/>
-  <model name="ground"><static>true</static><link name="g"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
-  <volvox:population name="m" type="chain" robot="superbot" count="${count}" pose="0 0 0.05 0 0 0" from="back" to="front">
-    <volvox:mind behavior="busy"/>
-  </volvox:population>
-</world>
-</sdf>)";
-
 struct PopulationTest : testing::Test {
   TemporaryFolder folder;
   Stage stage;
 
-  PopulationTest() { std::ofstream(folder / "world.sdf") << world_text; }
+  PopulationTest() { std::ofstream(folder / "world.sdf") << chain_world; }
   std::shared_ptr<sim::Run> prepare(std::uint64_t seed) {
     RunOptions options;
     options.experiment = (folder / "world.sdf").string();
+    options.duration = 1;
     options.seed = seed;
     auto run = sim::Run::prepare(options, stage.library, stage.log);
     if (!run.ok()) throw std::runtime_error(run.error().text());

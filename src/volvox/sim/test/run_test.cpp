@@ -15,25 +15,13 @@ namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* world_text = R"(<?xml version="1.0"?>
-<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
-<world name="pair">
-  <volvox:parameter name="count" value="2" min="1" max="9">how many</volvox:parameter>
-  <volvox:run duration="0.5" dt="1/60"/>
-  <model name="ground"><static>true</static><link name="g"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
-  <volvox:population name="m" type="chain" robot="superbot" count="${count}" pose="0 0 0.05 0 0 0" from="back" to="front">
-    <volvox:mind behavior="busy"/>
-  </volvox:population>
-</world>
-</sdf>)";
-
 // A folder with a world, and how to run it.
 struct RunTest : testing::Test {
   TemporaryFolder folder;
   Stage stage;
   RunOptions options;
 
-  RunTest() { write_world(world_text); }
+  RunTest() { write_world(chain_world); }
   void write_world(const std::string& text) {
     std::ofstream(folder / "world.sdf") << text;
     options.experiment = (folder / "world.sdf").string();
@@ -42,6 +30,19 @@ struct RunTest : testing::Test {
     auto run = sim::Run::prepare(with, stage.library, stage.log);
     if (!run.ok()) throw std::runtime_error(run.error().text());
     return std::move(*run);
+  }
+  // From a snapshot or from the beginning, and into another one.
+  RunReport run_on(const std::string& engine, double seconds, const char* from, const char* to, int threads = 1) {
+    RunOptions with = options;
+    with.engine = engine;
+    with.duration = seconds;
+    with.threads = threads;
+    if (from != nullptr) with.restore_from = folder / from;
+    if (to != nullptr) with.save_to = folder / to;
+    const auto run = prepare(with);
+    run->finish();
+    if (!run->write(folder / "out").ok()) throw std::runtime_error("not written");
+    return run->report();
   }
 };
 
@@ -136,7 +137,7 @@ TEST_F(RunTest, SavesOnTheWay) {
 
 // Of a long run the history in memory has ever fewer samples, from the start to the end; metrics.csv has all.
 TEST_F(RunTest, TheHistoryIsBounded) {
-  std::string text = world_text;
+  std::string text = chain_world;
   text.replace(text.find("busy"), 4, "idle");
   write_world(text);
   stage.library.minds.behaviors.add("idle", [] { return std::make_unique<Idle>(); });
@@ -179,15 +180,7 @@ TEST_F(RunTest, WhatCannotBeWrittenDoesNotCostTheRest) {
 // A run that is saved halfway and restored gives the same report as the whole run.
 TEST_F(RunTest, ARestoredRunEndsAlike) {
   const auto run_to = [&](double seconds, const char* from, const char* to) {
-    RunOptions with = options;
-    with.engine = "none";  // restores exactly: saving does not change the run
-    with.duration = seconds;
-    if (from != nullptr) with.restore_from = folder / from;
-    if (to != nullptr) with.save_to = folder / to;
-    const auto run = prepare(with);
-    run->finish();
-    if (!run->write(folder / "out").ok()) throw std::runtime_error("not written");
-    return run->report();
+    return run_on("none", seconds, from, to);  // restores exactly: saving does not change the run
   };
   const RunReport whole = run_to(1.0, nullptr, nullptr);
   run_to(0.4, nullptr, "half.snap");
@@ -200,33 +193,21 @@ TEST_F(RunTest, ARestoredRunEndsAlike) {
 
 // A snapshot of one engine is taken by another; what is lost is named; without --engine that of the snapshot goes on.
 TEST_F(RunTest, AnotherEngineGoesOnFromASnapshot) {
-  const auto run_to = [&](double seconds, const std::string& engine, const char* from, const char* to, int threads) {
-    RunOptions with = options;
-    with.engine = engine;
-    with.duration = seconds;
-    with.threads = threads;
-    if (from != nullptr) with.restore_from = folder / from;
-    if (to != nullptr) with.save_to = folder / to;
-    const auto run = prepare(with);
-    run->finish();
-    if (!run->write(folder / "out").ok()) throw std::runtime_error("not written");
-    return run->report();
-  };
   const std::vector<std::string> engines = {"native", "bullet", "ode", "mujoco"};
   for (const std::string& from : engines) {
-    run_to(0.4, from, nullptr, "half.snap", 1);
+    run_on(from, 0.4, nullptr, "half.snap", 1);
     for (const std::string& to : engines) {
-      const RunReport rest = run_to(1.0, to, "half.snap", nullptr, 1);
+      const RunReport rest = run_on(to, 1.0, "half.snap", nullptr, 1);
       EXPECT_EQ(rest.status, "done") << from << " to " << to << ": " << rest.failure;
       EXPECT_EQ(rest.engine, to);
       EXPECT_EQ(rest.restored->engine, from);
       const bool nothing_lost = from == to || ((from == "ode" || from == "mujoco") && to != "mujoco");
       EXPECT_EQ(rest.restored->not_carried.empty(), nothing_lost) << from << " to " << to;
-      EXPECT_EQ(rest.state_hash, run_to(1.0, to, "half.snap", nullptr, 3).state_hash) << from << " to " << to;
+      EXPECT_EQ(rest.state_hash, run_on(to, 1.0, "half.snap", nullptr, 3).state_hash) << from << " to " << to;
     }
-    const RunReport same = run_to(1.0, "", "half.snap", nullptr, 1);
+    const RunReport same = run_on("", 1.0, "half.snap", nullptr, 1);
     EXPECT_EQ(same.engine, from);
-    EXPECT_EQ(same.state_hash, run_to(1.0, from, "half.snap", nullptr, 1).state_hash);
+    EXPECT_EQ(same.state_hash, run_on(from, 1.0, "half.snap", nullptr, 1).state_hash);
   }
 }
 
@@ -234,14 +215,8 @@ TEST_F(RunTest, AnotherEngineGoesOnFromASnapshot) {
 TEST_F(RunTest, AnotherEngineGoesOnFromFloats) {
   const auto run_to = [&](double seconds, const std::string& engine, std::optional<physics::Precision> precision,
                           const char* from, const char* to) {
-    RunOptions with = options;
-    with.engine = engine, with.precision = precision, with.duration = seconds;
-    if (from != nullptr) with.restore_from = folder / from;
-    if (to != nullptr) with.save_to = folder / to;
-    const auto run = prepare(with);
-    run->finish();
-    if (!run->write(folder / "out").ok()) throw std::runtime_error("not written");
-    return run->report();
+    options.precision = precision;
+    return run_on(engine, seconds, from, to);
   };
   run_to(0.2, "native", physics::Precision::mixed, nullptr, "floats.snap");
   const RunReport other = run_to(0.4, "bullet", {}, "floats.snap", "bullet.snap");

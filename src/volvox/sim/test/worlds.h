@@ -65,6 +65,19 @@ class Forgetful final : public mind::Behavior {
   int count_ = 0;
 };
 
+// A chain of SuperBots on the ground, as a world file.
+inline constexpr const char* chain_world = R"(<?xml version="1.0"?>
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<world name="pair">
+  <volvox:parameter name="count" value="2" min="1" max="9">how many</volvox:parameter>
+  <volvox:run duration="0.5" dt="1/60"/>
+  <model name="ground"><static>true</static><link name="g"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
+  <volvox:population name="m" type="chain" robot="superbot" count="${count}" pose="0 0 0.05 0 0 0" from="back" to="front">
+    <volvox:mind behavior="busy"/>
+  </volvox:population>
+</world>
+</sdf>)";
+
 struct Stage {
   Stage() {
     library.minds.behaviors.add("busy", [] { return std::make_unique<Busy>(); });
