@@ -103,7 +103,10 @@ class BadFiles(CommandTest):
             self.assertIn("nothing here has a mind", done.stderr)
             self.assertIn("<volvox:mind", done.stderr)
         self.write("good.sdf", world(GROUND, box('<volvox:mind behavior="idle"/>')))
-        self.assertNotIn("has a mind", self.run_program("run", "good.sdf", "--duration", "0.1", "--quiet").stderr)
+        cells = '<volvox:population name="c" type="cells" cells="4x4"/>'  # catoms run programs: nothing lacks a mind
+        self.write("cells.sdf", world(cells))
+        for file in ["good.sdf", "cells.sdf"]:
+            self.assertNotIn("has a mind", self.run_program("run", file, "--duration", "0.1", "--quiet").stderr)
 
     def test_expressions(self):
         """Mistakes in ${...} are named with line and column."""

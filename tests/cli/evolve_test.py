@@ -133,6 +133,12 @@ class Evolve(CommandTest):
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
 
+    def test_a_bad_address_of_the_page_is_told_before_the_work(self):
+        for address in [["--host", "256.1.1.1"], ["--host", "no.such.host.invalid"], ["--port", "70000"], ["--port", "-1"]]:
+            done = self.run_program("evolve", self.task(), "--view", "--no-browser", "--quiet", "--out", "v", *address, status=2)
+            self.assertIn(address[0], done.stderr)
+        self.assertFalse([name for _, _, names in os.walk(self.folder) for name in names if name in (".live", "evolution.json")])
+
     def test_the_gallery_has_a_film(self):
         done = self.run_program("evolve", self.task(), "--generations", "1", "--gallery", 2, "--threads", 1, "--quiet", "--out", "a")
         if "there is no film" in done.stderr:

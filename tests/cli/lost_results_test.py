@@ -110,6 +110,17 @@ class Snapshots(LossTest):
         hashes = {self.run_json("remod3d/snake", "--set", "modules=3", "--duration", "1", *more)["state_hash"] for more in [[], ["--save", "a.snap", "--save-every", "0.1"]]}
         self.assertEqual(len(hashes), 1)
 
+    def test_only_a_snapshot_is_replaced(self):
+        world = self.write("w.sdf", WORLD_BEGIN + GROUND + "</world></sdf>")
+        before = self.bytes("w.sdf")
+        for arguments in [["run", world, "--duration", "0.1", "--save", world], [*SNAKE, "--duration", "0.1", "--save", "w.sdf"]]:
+            done = self.run_program(*arguments, "--quiet", status=2)
+            self.assertIn("w.sdf: this file is not a snapshot, and --save would replace it\n  fix: ", done.stderr)
+            self.assertEqual(self.bytes("w.sdf"), before)
+        self.write("empty.snap", "")
+        for _ in range(2):  # what is empty, and a snapshot
+            self.run_program(*SNAKE, "--duration", "0.1", "--save", "empty.snap", "--quiet")
+
     def test_bad_options(self):
         for more in [["--save-every", "1"], ["--save", "a.snap", "--save-every", "0"], ["--save", "a.snap", "--save-every", "often"]]:
             self.assertIn("--save", self.run_program(*SNAKE, *more, status=2).stderr)

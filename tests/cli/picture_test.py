@@ -86,7 +86,7 @@ class Pictures(CommandTest):
             pictures.append(self.png())
         self.assertEqual(pictures[1], pictures[2])
         self.assertEqual(len({str(picture) for picture in pictures}), 4)
-        for bad, says in [(["--color-by", "hop"], "hops"), (["--cut", "w=3"], "x=12.5"), (["--cut", "x"], "x=12.5"), (["--cut", "x=%"], "x=12.5"), (["--cut", "x=1e99"], "x=12.5")]:
+        for bad, says in [(["--color-by", "hop"], "choose one of: 'hops', 'parent', 'source'"), (["--cut", "w=3"], "x=12.5"), (["--cut", "x"], "x=12.5"), (["--cut", "x=%"], "x=12.5"), (["--cut", "x=1e99"], "x=12.5")]:
             self.assertIn(says, self.run_program(*flood, "a.png", *bad, status=2).stderr)
         self.assertIn("neither catoms nor particles", self.run_program("picture", "world.sdf", "-o", "a.png", "--cut", "x=1", status=2).stderr)
 

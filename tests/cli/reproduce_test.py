@@ -83,6 +83,11 @@ class Reproduce(CommandTest):
         bad = self.run_program("reproduce", "mine", status=2, **environment)
         self.assertIn("picture is an object such as", bad.stderr)
 
+    def test_figures_are_not_listed(self):
+        done = self.run_program("reproduce", "--figures", "--list", status=2)
+        self.assertIn("--list lists claims, not figures\n  fix: leave out --figures", done.stderr)
+        self.assertEqual(done.stdout, "")
+
     def test_an_unknown_place_lists_what_there_is(self):
         done = self.run_program("reproduce", "figure 99", status=2)
         self.assertIn("did you mean", self.run_program("reproduce", "roles/amr", status=2).stderr)

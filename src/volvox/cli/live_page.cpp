@@ -69,7 +69,7 @@ std::string content_of(const fs::path& file) {
   auto server = view::WebServer::start(options, {{"/index.html", frame}, {"/live.js", script}}, callbacks);
   if (!server.ok()) throw std::runtime_error(server.error().text());
   std::fputs(fmt::format("volvox: the page is live at {}\n", (*server)->address()).c_str(), stderr);
-  (void)write_file(sign_of(page), (*server)->address());
+  (void)write_file(sign_of(page), "listening\n");  // not its address: others may read the folder, and it has the token
   if (!arguments.no_browser) platform::open_in_browser((*server)->address());
   fs::file_time_type seen{};
   for (;; std::this_thread::sleep_for(look)) {
