@@ -40,7 +40,7 @@ void reorder(std::vector<T>& array, const std::vector<std::uint32_t>& order, std
 struct SortedPoints {
   std::vector<std::uint32_t> first;   // by cell: its first point, and one more entry
   std::vector<std::uint32_t> cell;    // by point
-  std::vector<float> x, y, z, reach;  // by point, eight more than there are
+  std::vector<float> x, y, z, reach;  // by point, and some more, which are read and ignored
   bool same_reach = false;            // all have the first one's
   std::vector<std::uint32_t> order;   // of the last sorting: the old number of each point
   std::size_t count = 0;
