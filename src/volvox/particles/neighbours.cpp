@@ -7,6 +7,7 @@
 #  include <immintrin.h>
 #endif
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 namespace volvox::particles {
@@ -186,6 +187,16 @@ void SortedPoints::fill(std::span<const Point> points, std::span<const float> re
     while (i < first[c + 1]) cell[i++] = static_cast<std::uint32_t>(c);
 }
 
+bool Neighbours::are_sound(std::size_t points, std::uint32_t nobody) const {
+  if (first.size() != points || count.size() != points || blocks.size() != blocks_of(points)) return false;
+  for (std::size_t i = 0; i < points; ++i) {
+    if (count[i] % lanes != 0 || std::size_t{first[i]} + count[i] > blocks[i / block_size].size()) return false;
+    for (const std::uint32_t j : of(i))
+      if (j > nobody) return false;
+  }
+  return true;
+}
+
 void Neighbours::find(const Cells& cells, const SortedPoints& who, const SortedPoints& whom, float skin,
                       std::uint32_t nobody, ThreadPool* threads) {
   first.resize(who.count);
@@ -202,8 +213,10 @@ void Neighbours::find(const Cells& cells, const SortedPoints& who, const SortedP
     }
     if (scratch.size() < room + overrun) scratch.resize(room + overrun);
     const std::size_t size = find_lists(search, begin, end, scratch.data());
+    VOLVOX_ASSERT(size <= room);
     blocks[block].assign(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(size));
   });
+  VOLVOX_ASSERT(are_sound(who.count, nobody));
 }
 
 }  // namespace volvox::particles

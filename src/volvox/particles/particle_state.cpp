@@ -80,6 +80,31 @@ void ParticleWorld::keep_touches() {
       });
     }
   });
+  VOLVOX_ASSERT(touches_are_sound());
+}
+
+// Arrays have an entry for each, ids and places are each other's inverse, and masses and radii make sense.
+bool ParticleWorld::solids_are_sound() const {
+  if (solid_.position.size() != solid_.count + 1 || solid_.velocity.size() != solid_.count + 1) return false;
+  if (solid_.id.size() != solid_.count || solid_.touch_count.size() != solid_.count) return false;
+  for (std::size_t i = 0; i < solid_.count; ++i) {
+    if (solid_.id[i] >= solid_.index.size() || solid_.index[solid_.id[i]] != i) return false;
+    if (!(solid_.position[i].w >= 0 && solid_.velocity[i].w > 0)) return false;
+  }
+  return true;
+}
+
+// The touches of a solid follow those of the one before it, and are with others that exist.
+bool ParticleWorld::touches_are_sound() const {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < solid_.count; ++i) {
+    if (solid_.touch_first[i] != next) return false;
+    next += solid_.touch_count[i];
+    if (next > solid_.touch_id.size()) return false;
+    for (std::size_t t = solid_.touch_first[i]; t < next; ++t)
+      if (solid_.touch_id[t] == solid_.id[i] || solid_.index[solid_.touch_id[t]] == ~0u) return false;
+  }
+  return next == solid_.touch_id.size() && next == solid_.touch_shift.size();
 }
 
 void ParticleWorld::end_tick() {
@@ -104,8 +129,6 @@ void ParticleWorld::restore_touches() {
     }
   });
 }
-
-double ParticleWorld::fluid_particle_mass() const { return numbers_.mass; }
 
 double ParticleWorld::density_error() const {
   std::vector<float> density;

@@ -1,5 +1,6 @@
 // Grains and the points of cloth: spheres that touch, with dry friction that holds (Cundall and Strack 1979, written
-// for positions) and rolling resistance. Kernels over plain arrays.
+// for positions) and rolling resistance. Kernels over plain arrays, which their caller owns. SI units, world frame.
+// Threads may work on different blocks of particles side by side, and the bits do not depend on how many there are.
 #pragma once
 
 #include <array>
