@@ -10,8 +10,9 @@
 
 namespace volvox::particles {
 
-// Cells over a box, with empty ones all around, so that nobody looks over the edge. Along x they are a third as long:
-// a row of them ends nearer to where the reach of a point does.
+// Cells over a box, with a margin of empty ones, so that the cells about any point exist. A point's neighbours are
+// within one cell along y and z. Along x, the order of memory, cells are a third as long and neighbours within three of
+// them: the row of cells to search is 7/3 cells long instead of 3.
 struct Cells {
   float low[3] = {};
   float scale[3] = {1, 1, 1};  // 1 / size of a cell

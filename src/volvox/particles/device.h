@@ -1,6 +1,6 @@
-// A GPU that steps particles, in a library that is loaded at run time: one program runs with and without it.
-// A world owns its DeviceSide and uses it by one thread; a Device is shared and never changes. A device repeats its own
-// bits.
+// A GPU that steps particles, in a library that is loaded at run time: one program runs with and without it. A Device
+// may be shared by worlds and threads. A DeviceSide belongs to one world, and one thread at a time may call it; it has
+// the processor's bits. SI units.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // The fluid: smoothed particles whose density is corrected by position (Macklin and Mueller, "Position Based Fluids",
-// 2013), with the bodies around them as parts of the density. Kernels over plain arrays.
-// SI units, world frame. The world owns the arrays, and gives blocks of particles to threads: each thread writes its
-// own, in a fixed order of sums, so that the bits are the same at any number of threads.
+// 2013), with the bodies around them as parts of the density. Kernels over plain arrays, which their caller owns. SI
+// units, world frame. Threads may work on different blocks of particles side by side; sums have a fixed order, so that
+// the bits depend neither on threads nor on the instruction set.
 #pragma once
 
 #include <cstdint>

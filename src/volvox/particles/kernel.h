@@ -24,10 +24,11 @@ VOLVOX_KERNEL Number kernel_slope(const Number& q) {
   return t * t * t;
 }
 
-// What a wall adds to the density of a particle at a distance (in supports), as a part, and minus its derivative by the
-// distance. Fluid is particles, and a wall is even: the integral of the kernel behind it has the right value half a
-// spacing away, but only half the slope, so that pressure would drive the particles into the wall. This has both: on a
-// grid that begins half a spacing from the wall, a particle at the wall has the density and the push of one within.
+// What a wall adds to the density of a particle at a distance (in supports): `part` of the density at rest, and
+// `slope`, how much that falls with the distance. It stands for the layers of fluid that the wall displaces. The
+// integral of the kernel over the wall would have the right density half a spacing away but only half of the slope, and
+// pressure would drive particles into the wall. The fourth power below has both: on a grid that begins half a spacing
+// from the wall, a particle of the first layer has the density of one within the fluid, and is pushed as strongly.
 struct Behind {
   float part = 0, slope = 0;
 };

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#if defined(__x86_64__) && defined(__GNUC__)
+#  include <immintrin.h>
+#endif
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 namespace volvox::particles {
@@ -30,8 +34,12 @@ struct Search {
   std::uint32_t *first, *count;
 };
 
+// The numbers of those points of [begin, end) that are near one, and not that one itself (`self`), in their order.
+// Returns how many; `out` has room for `overrun` more, which are written, too.
+constexpr std::size_t overrun = 16;
+
 // Writes the numbers of the bits that are set, from `first` on, four at a time: how often the loop runs is easier to
-// foretell. Writes up to three numbers too many.
+// foretell.
 VOLVOX_KERNEL std::size_t write_bits(std::uint64_t bits, std::uint32_t first, std::uint32_t* out) {
   const int count = std::popcount(bits);
   for (int k = 0; k < count; k += 4) {
@@ -55,7 +63,71 @@ VOLVOX_KERNEL std::uint64_t near_bits(const SortedPoints& points, std::uint32_t 
   return count < 64 ? near & ((std::uint64_t{1} << count) - 1) : near;
 }
 
-// Fills `out`, which has room for all candidates and eight more, and returns how much of it.
+template <Isa Set, bool SameReach>
+struct NearWriter {
+  Lanes x, y, z, reach;
+
+  VOLVOX_KERNEL NearWriter(float px, float py, float pz, float far)
+      : x(all_lanes(px)), y(all_lanes(py)), z(all_lanes(pz)), reach(all_lanes(far)) {}
+  VOLVOX_KERNEL std::size_t write(const SortedPoints& points, std::uint32_t begin, std::uint32_t end, std::size_t self,
+                                  std::uint32_t* out) const {
+    std::size_t size = 0;
+    for (std::uint32_t j = begin; j < end; j += 64) {
+      std::uint64_t near = near_bits<SameReach>(points, j, std::min(64u, end - j), x, y, z, reach);
+      if (self - j < 64) near &= ~(std::uint64_t{1} << (self - j));
+      size += write_bits(near, j, out + size);
+    }
+    return size;
+  }
+};
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// Sixteen at a time; what is near is moved together by one instruction. (Builtins instead of intrinsics: these would
+// have to be compiled for the set by themselves.) The comparisons are those of near_bits, and so are the lists.
+template <bool SameReach>
+struct NearWriter<Isa::avx512, SameReach> {
+  typedef float Floats __attribute__((vector_size(64)));
+  typedef int Ints __attribute__((vector_size(64)));
+  typedef float FloatsAnywhere __attribute__((vector_size(64), aligned(4), may_alias));
+  typedef int IntsAnywhere __attribute__((vector_size(64), aligned(4), may_alias));
+  float x, y, z, reach;
+
+  VOLVOX_KERNEL NearWriter(float px, float py, float pz, float far) : x(px), y(py), z(pz), reach(far) {}
+  VOLVOX_KERNEL static Floats from(const std::vector<float>& v, std::uint32_t j) {
+    return *reinterpret_cast<const FloatsAnywhere*>(v.data() + j);
+  }
+  VOLVOX_KERNEL std::size_t write(const SortedPoints& points, std::uint32_t begin, std::uint32_t end, std::size_t self,
+                                  std::uint32_t* out) const {
+    constexpr int less = 1, rounding_as_set = 4;
+    const Ints count = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    std::size_t size = 0;
+    for (std::uint32_t j = begin; j < end; j += 16) {
+      const Floats dx = from(points.x, j) - x, dy = from(points.y, j) - y, dz = from(points.z, j) - z;
+      const Floats far = SameReach ? reach - Floats{} : from(points.reach, j) + reach;
+      std::uint32_t within = end - j < 16 ? (1u << (end - j)) - 1 : 0xffffu;
+      if (self - j < 16) within &= ~(1u << (self - j));
+      const std::uint32_t near = static_cast<std::uint16_t>(__builtin_ia32_cmpps512_mask(
+          dx * dx + dy * dy + dz * dz, far * far, less, static_cast<std::int16_t>(within), rounding_as_set));
+      const Ints numbers = count + static_cast<int>(j);
+      *reinterpret_cast<IntsAnywhere*>(out + size) = reinterpret_cast<IntsAnywhere>(
+          __builtin_ia32_compresssi512_mask(numbers, Ints{}, static_cast<std::int16_t>(near)));
+      size += static_cast<std::size_t>(std::popcount(near));
+    }
+    return size;
+  }
+};
+#endif
+
+template <class Writer>
+VOLVOX_KERNEL std::size_t write_rows(const Writer& writer, const SortedPoints& points, const Rows& rows,
+                                     std::size_t self, std::uint32_t* out) {
+  std::size_t size = 0;
+  for (int row = 0; row < rows_about; ++row)
+    size += writer.write(points, rows.begin[row], rows.end[row], self, out + size);
+  return size;
+}
+
+// Fills `out`, which has room for all candidates, eight more a point and the overrun, and returns how much of it.
 VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
                     (const Search& search, std::size_t begin, std::size_t end, std::uint32_t* out),
                     (search, begin, end, out)) {
@@ -69,18 +141,13 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
       cell = who.cell[i];
       find_rows(*search.cells, whom.first.data(), cell, rows);
     }
-    const Lanes x = all_lanes(who.x[i]), y = all_lanes(who.y[i]), z = all_lanes(who.z[i]);
-    const Lanes own = all_lanes(who.reach[i] + search.skin), both = all_lanes(whom.reach[0]) + own;
+    const float own = who.reach[i] + search.skin;
+    const std::size_t self = same ? i : ~std::size_t{0};
     search.first[i] = static_cast<std::uint32_t>(size);
-    for (int row = 0; row < rows_about; ++row) {
-      for (std::uint32_t j = rows.begin[row]; j < rows.end[row]; j += 64) {
-        const std::uint32_t some = std::min(64u, rows.end[row] - j);
-        std::uint64_t near = whom.same_reach ? near_bits<true>(whom, j, some, x, y, z, both)
-                                             : near_bits<false>(whom, j, some, x, y, z, own);
-        if (same && i - j < 64) near &= ~(std::uint64_t{1} << (i - j));
-        size += write_bits(near, j, out + size);
-      }
-    }
+    size += whom.same_reach
+                ? write_rows(NearWriter<Set, true>(who.x[i], who.y[i], who.z[i], whom.reach[0] + own), whom, rows, self,
+                             out + size)
+                : write_rows(NearWriter<Set, false>(who.x[i], who.y[i], who.z[i], own), whom, rows, self, out + size);
     while ((size - search.first[i]) % lanes != 0) out[size++] = search.nobody;
     search.count[i] = static_cast<std::uint32_t>(size) - search.first[i];
   }
@@ -107,7 +174,7 @@ void SortedPoints::sort(const Cells& cells, std::span<const Point> points, Threa
 }
 
 void SortedPoints::fill(std::span<const Point> points, std::span<const float> reaches, ThreadPool* threads) {
-  for (auto* array : {&x, &y, &z, &reach}) array->resize(count + lanes);
+  for (auto* array : {&x, &y, &z, &reach}) array->resize(count + overrun);
   same_reach = reaches.size() == 1;
   for_blocks(threads, count, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -118,6 +185,16 @@ void SortedPoints::fill(std::span<const Point> points, std::span<const float> re
   std::size_t i = 0;
   for (std::size_t c = 0; i < count; ++c)
     while (i < first[c + 1]) cell[i++] = static_cast<std::uint32_t>(c);
+}
+
+bool Neighbours::are_sound(std::size_t points, std::uint32_t nobody) const {
+  if (first.size() != points || count.size() != points || blocks.size() != blocks_of(points)) return false;
+  for (std::size_t i = 0; i < points; ++i) {
+    if (count[i] % lanes != 0 || std::size_t{first[i]} + count[i] > blocks[i / block_size].size()) return false;
+    for (const std::uint32_t j : of(i))
+      if (j > nobody) return false;
+  }
+  return true;
 }
 
 void Neighbours::find(const Cells& cells, const SortedPoints& who, const SortedPoints& whom, float skin,
@@ -134,10 +211,12 @@ void Neighbours::find(const Cells& cells, const SortedPoints& who, const SortedP
       if (i == begin || who.cell[i] != who.cell[i - 1]) find_rows(cells, whom.first.data(), who.cell[i], rows);
       room += rows.total + lanes;
     }
-    if (scratch.size() < room + lanes) scratch.resize(room + lanes);
+    if (scratch.size() < room + overrun) scratch.resize(room + overrun);
     const std::size_t size = find_lists(search, begin, end, scratch.data());
+    VOLVOX_ASSERT(size <= room);
     blocks[block].assign(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(size));
   });
+  VOLVOX_ASSERT(are_sound(who.count, nobody));
 }
 
 }  // namespace volvox::particles

@@ -40,7 +40,7 @@ void reorder(std::vector<T>& array, const std::vector<std::uint32_t>& order, std
 struct SortedPoints {
   std::vector<std::uint32_t> first;   // by cell: its first point, and one more entry
   std::vector<std::uint32_t> cell;    // by point
-  std::vector<float> x, y, z, reach;  // by point, eight more than there are
+  std::vector<float> x, y, z, reach;  // by point, and some more, which are read and ignored
   bool same_reach = false;            // all have the first one's
   std::vector<std::uint32_t> order;   // of the last sorting: the old number of each point
   std::size_t count = 0;
@@ -61,9 +61,12 @@ struct Neighbours {
     if (count.empty()) return {};
     return {blocks[i / block_size].data() + first[i], count[i]};
   }
-  // All within reach of both and `skin`. Lists are filled up with `nobody`, the number of a point far away.
+  // Lists, for each point of `who`, the points of `whom` that are nearer than both reaches and `skin` together (m).
+  // `nobody`, the number of a point far away, fills lists up to a multiple of eight.
   void find(const Cells& cells, const SortedPoints& who, const SortedPoints& whom, float skin, std::uint32_t nobody,
             ThreadPool* threads);
+  // For asserts: lists lie in their blocks, in multiples of eight, and name points up to `nobody` only.
+  bool are_sound(std::size_t points, std::uint32_t nobody) const;
 };
 
 }  // namespace volvox::particles

@@ -12,17 +12,18 @@ constexpr std::size_t ticks_to_make_again = 64;  // at most, when a GPU fails
 
 }  // namespace
 
-bool ParticleWorld::device_can() {
-  if (device_ != nullptr &&
-      std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeDesc& s) { return s.kind > ShapeKind::capsule; }))
-    leave_device("the GPU has no such shapes yet: the processor goes on");
-  const auto is_apart = [](const ShapeDesc& s) {
-    return length_squared(s.offset.position) > 0 || s.offset.rotation.w != 1;
-  };
-  if (device_ != nullptr && std::any_of(shapes_.begin(), shapes_.end(), is_apart))
-    leave_device("the GPU has no shapes beside their middle yet: the processor goes on");
-  if (device_ != nullptr && !options_.drains.empty()) leave_device("the GPU has no drains yet: the processor goes on");
-  return device_ != nullptr;
+std::string ParticleWorld::device_lacks() const {
+  const auto any = [&](const auto& what) { return std::any_of(shapes_.begin(), shapes_.end(), what); };
+  if (any([](const ShapeDesc& s) { return s.kind > ShapeKind::capsule; })) return "such shapes";
+  if (any([](const ShapeDesc& s) { return length_squared(s.offset.position) > 0 || s.offset.rotation.w != 1; }))
+    return "shapes beside their middle";
+  return options_.drains.empty() ? "" : "drains";
+}
+
+void ParticleWorld::leave_device_if_unable() {
+  if (device_ == nullptr) return;
+  if (const std::string lacks = device_lacks(); !lacks.empty())
+    leave_device("the GPU has no " + lacks + " yet: the processor goes on");
 }
 
 void ParticleWorld::leave_device(const std::string& why) {
@@ -84,7 +85,8 @@ DeviceSettings ParticleWorld::device_settings() const {
 }
 
 bool ParticleWorld::prepare() {
-  if (device_ == nullptr || !device_can()) return false;
+  leave_device_if_unable();
+  if (device_ == nullptr) return false;
   DeviceSide& side = *device_;
   if (side.loaded) return true;
   side.since.clear();

@@ -44,23 +44,6 @@ double mean_excess(std::span<const float> densities) {
 // The touches of the lists, by ids, so that they outlive the sorting.
 void ParticleWorld::keep_touches() {
   if (solid_.count == 0) return;
-  // Calls work(entry, k) for every entry k of the list of a solid that has a shift, in their order.
-  const auto for_touches = [&](const Touches::Block& block, std::size_t i, const auto& work) {
-    const std::size_t first = solid_of_solid_.first[i];
-    for (std::size_t k = 0; k < solid_of_solid_.count[i]; k += lanes) {
-      const Lanes x = load(&block.x[first + k]), y = load(&block.y[first + k]), z = load(&block.z[first + k]);
-      for (unsigned left = bits_of((x != 0) | (y != 0) | (z != 0)); left != 0; left &= left - 1) {
-        const std::size_t n = k + static_cast<std::size_t>(std::countr_zero(left));
-        work(first + n, n);
-      }
-    }
-  };
-  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
-    for (std::size_t i = begin; i < end; ++i) {
-      solid_.touch_count[i] = 0;
-      for_touches(touches_.blocks[b], i, [&](std::size_t, std::size_t) { ++solid_.touch_count[i]; });
-    }
-  });
   std::uint32_t total = 0;
   for (std::size_t i = 0; i < solid_.count; ++i) {
     solid_.touch_first[i] = total;
@@ -71,15 +54,46 @@ void ParticleWorld::keep_touches() {
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
     const Touches::Block& block = touches_.blocks[b];
     for (std::size_t i = begin; i < end; ++i) {
-      if (solid_.touch_count[i] == 0) continue;
-      std::uint32_t kept = solid_.touch_first[i];
+      const std::size_t first = solid_of_solid_.first[i];
       const auto list = solid_of_solid_.of(i);
-      for_touches(block, i, [&](std::size_t entry, std::size_t k) {
-        solid_.touch_id[kept] = solid_.id[list[k]];
-        solid_.touch_shift[kept++] = {block.x[entry], block.y[entry], block.z[entry]};
-      });
+      std::uint32_t kept = solid_.touch_first[i];
+      const std::uint32_t last = kept + solid_.touch_count[i];
+      for (std::size_t k = 0; kept < last && k < list.size(); k += lanes) {
+        const Lanes x = load(&block.x[first + k]), y = load(&block.y[first + k]), z = load(&block.z[first + k]);
+        for (unsigned left = bits_of((x != 0) | (y != 0) | (z != 0)); left != 0; left &= left - 1) {
+          const std::size_t n = k + static_cast<std::size_t>(std::countr_zero(left)), entry = first + n;
+          solid_.touch_id[kept] = solid_.id[list[n]];
+          solid_.touch_shift[kept++] = {block.x[entry], block.y[entry], block.z[entry]};
+        }
+      }
+      VOLVOX_ASSERT(kept == last);
     }
   });
+  VOLVOX_ASSERT(touches_are_sound());
+}
+
+// Arrays have an entry for each, ids and places are each other's inverse, and masses and radii make sense.
+bool ParticleWorld::solids_are_sound() const {
+  if (solid_.position.size() != solid_.count + 1 || solid_.velocity.size() != solid_.count + 1) return false;
+  if (solid_.id.size() != solid_.count || solid_.touch_count.size() != solid_.count) return false;
+  for (std::size_t i = 0; i < solid_.count; ++i) {
+    if (solid_.id[i] >= solid_.index.size() || solid_.index[solid_.id[i]] != i) return false;
+    if (!(solid_.position[i].w >= 0 && solid_.velocity[i].w > 0)) return false;
+  }
+  return true;
+}
+
+// The touches of a solid follow those of the one before it, and are with others that exist.
+bool ParticleWorld::touches_are_sound() const {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < solid_.count; ++i) {
+    if (solid_.touch_first[i] != next) return false;
+    next += solid_.touch_count[i];
+    if (next > solid_.touch_id.size()) return false;
+    for (std::size_t t = solid_.touch_first[i]; t < next; ++t)
+      if (solid_.touch_id[t] == solid_.id[i] || solid_.index[solid_.touch_id[t]] == ~0u) return false;
+  }
+  return next == solid_.touch_id.size() && next == solid_.touch_shift.size();
 }
 
 void ParticleWorld::end_tick() {
@@ -104,8 +118,6 @@ void ParticleWorld::restore_touches() {
     }
   });
 }
-
-double ParticleWorld::fluid_particle_mass() const { return numbers_.mass; }
 
 double ParticleWorld::density_error() const {
   std::vector<float> density;

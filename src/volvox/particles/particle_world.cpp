@@ -219,7 +219,8 @@ Result<ParticleWorld::Substeps> ParticleWorld::divide(double duration) const {
 }
 
 Result<void> ParticleWorld::step(double duration) {
-  if (device_ != nullptr && device_can()) return step_on_device(duration);
+  leave_device_if_unable();
+  if (device_ != nullptr) return step_on_device(duration);
   if (auto begun = begin_tick(); !begun.ok()) return begun;
   return advance(duration);
 }
@@ -253,6 +254,7 @@ Result<void> ParticleWorld::advance(double duration) {
     correct(short_dt);
     pull_threads(short_dt);
     finish(short_dt);
+    VOLVOX_ASSERT(partial_.size() == blocks_of(std::max(fluid_.count, solid_.count)) * shapes_.size());
     push_shapes(dt);
     ++list_substeps_;
   }
@@ -335,6 +337,7 @@ void ParticleWorld::sort_and_list() {
   else solid_of_fluid_ = fluid_of_solid_ = solid_of_solid_ = {};
   listed_ = true;
   ++lists_made_;
+  VOLVOX_ASSERT(solids_are_sound());
 }
 
 // How far fluid and solids see each other, besides half a support and a radius.

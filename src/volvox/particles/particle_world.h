@@ -2,7 +2,12 @@
 // at most 1/480 s with one correction each (docs/decisions/0060). SI units.
 //
 // Deterministic: the same calls give the same bits at any number of threads, on every instruction set, and after a
-// snapshot. Not thread-safe: one caller at a time. Particles move in memory; ids do not change.
+// snapshot. Particles move in memory; ids do not change. Spans hold until the next call that is not const.
+//
+// Threads: one caller at a time. On the processor const functions may run side by side. With a device they may not:
+// what looks at particles first fetches them into the world's own arrays, which changes nothing that can be seen. The
+// world owns its particles and shapes, shares fields, terrains and the device, and uses the thread pool of its options,
+// which must outlive it.
 #pragma once
 
 #include <array>
@@ -107,10 +112,8 @@ class ParticleWorld {
   // Of solids, w: 1 / mass; radius; friction.
   std::span<const Point> solid_positions() const { return fetch(), std::span(solid_.position.data(), solid_.count); }
   std::span<const Point> solid_velocities() const { return fetch(), std::span(solid_.velocity.data(), solid_.count); }
-  std::span<const Point> solid_spins() const { return fetch(), std::span(solid_.spin.data(), solid_.count); }
   std::span<const std::uint32_t> solid_ids() const { return fetch(), solid_.id; }
   std::size_t index_of_solid(std::uint32_t id) const { return fetch(), solid_.index[id]; }
-  double fluid_particle_mass() const;
   // Of the fluid after the last step: the mean of how much denser than at rest particles are, as a part (those at a
   // surface, which are less dense, count as 0), and the pressure at each particle in its last substep, Pa.
   double density_error() const;
@@ -123,7 +126,7 @@ class ParticleWorld {
   double energy() const;                                    // kinetic and in gravity, of the particles, J
   std::size_t memory_bytes() const;
   bool on_device() const { return device_ != nullptr; }
-  const std::string& device_note() const { return device_note_; }  // why it is not, if it was to be; or empty
+  const std::string& device_note() const { return device_note_; }  // why the device was left; empty if it was not
 
   // Snapshot: the world must have been built by the same calls.
   void archive(Archive& ar);
@@ -151,7 +154,8 @@ class ParticleWorld {
 
   void begin_change();
   void change_on_host();
-  bool device_can();
+  std::string device_lacks() const;  // what the device cannot do for this world; empty: nothing
+  void leave_device_if_unable();
   Result<void> step_on_device(double duration);
   DeviceSettings device_settings() const;
   void fetch() const;  // what the device has
@@ -181,6 +185,9 @@ class ParticleWorld {
   float wet_reach() const;
   void find_drift();
   bool lists_end(double age, double dt);
+  // For asserts.
+  bool solids_are_sound() const;
+  bool touches_are_sound() const;
   void keep_touches();
   void restore_touches();
 

@@ -1,6 +1,7 @@
 // Rigid shapes that particles meet: planes, boxes, tanks (the inside of a box), spheres, capsules, cylinders and
 // terrains with exact signed distances, any other solid with sampled ones (distance_field.h); and what they add to the
-// density of a fluid particle. SI units, world axes.
+// density of a fluid particle. SI units, world axes. Views refer to the fields and terrains of what they were made
+// from. All functions may be called from any thread, and give the same bits everywhere.
 #pragma once
 
 #include <bit>

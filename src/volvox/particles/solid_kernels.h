@@ -117,8 +117,9 @@ struct ShapeContacts {
   float load;
   Vector others;                      // spin of what it touches, weighted by load
   ShapeTouch touches[shape_touches];  // by the order in which they began
-  // Those that hold: their shift grows by what the surfaces really slide in the substep, once all has been corrected.
-  // (What it was predicted to slide and does not is no shift: the weight would add to it in every substep.)
+  // Which of them hold by friction. Their shift grows by how far the surfaces slide on each other in the substep,
+  // measured after all corrections: the predicted slide is mostly undone by them, and on a slope it would add up for
+  // ever.
   bool holds[shape_touches] = {};
   Vector normal[shape_touches], carried[shape_touches];  // by the shape
 };
@@ -140,7 +141,7 @@ VOLVOX_KERNEL int touch_of(ShapeContacts& c, std::uint32_t shape) {
   return -1;
 }
 
-// What a shape gives, if they touch: an impulse at `foot`.
+// What a solid gets of a shape that it touches: `got` (kg m, an impulse times the substep) at the point `foot`.
 struct Given {
   bool touches = false;
   Vector foot, got;
@@ -219,7 +220,7 @@ VOLVOX_KERNEL float largest_skin(const SkinRule& rule, const Vector& low, const 
                    larger(high.z - drift.z, drift.z - low.z), 0};
   return skin_of(rule, most, {});
 }
-// Who looks for neighbours finds them in the cells about its own.
+// The size of cells with which all neighbours of a point lie in its own cell and those next to it, m.
 VOLVOX_KERNEL double size_of_cells(bool fluid, bool solids, float reach_of_fluid, float largest_radius, float skin) {
   float size = solids ? 2 * largest_radius + 2 * skin : 0;
   if (fluid) size = larger(size, reach_of_fluid + (solids ? largest_radius : 0));

@@ -1,6 +1,7 @@
 #include "volvox/particles/solids.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "volvox/particles/solid_kernels.h"
@@ -17,12 +18,14 @@ struct TouchJob {
   float dt;
   Point *push, *turn;
   Vector* other_spin;
+  std::uint32_t* shifted;  // how many of its entries have a shift after
 };
 
 VOLVOX_FOR_EACH_ISA(void, touch_block, (const TouchJob& job, std::size_t begin, std::size_t end), (job, begin, end)) {
   for (std::size_t i = begin; i < end; ++i) {
     const Solid own{job.at[i], job.move[i], job.spin[i]};
     TouchSums<Lanes> all = {};
+    int shifted = 0;
     for (std::uint32_t k = job.first[i]; k < job.first[i] + job.count[i]; k += lanes) {
       PointLanes at, moved, spin;
       gather(at, job.at, job.lists + k);
@@ -35,6 +38,7 @@ VOLVOX_FOR_EACH_ISA(void, touch_block, (const TouchJob& job, std::size_t begin, 
         gather(spin, job.spin, job.lists + k);
         const Shift<Lanes> before{load(job.shift_x + k), load(job.shift_y + k), load(job.shift_z + k)};
         shift = touch(own, at, moved, spin, offset, distance, overlap, before, job.dt, all);
+        shifted += std::popcount(bits_of((shift.x != 0) | (shift.y != 0) | (shift.z != 0)));
       }
       store(job.shift_x + k, shift.x), store(job.shift_y + k, shift.y), store(job.shift_z + k, shift.z);
     }
@@ -46,6 +50,7 @@ VOLVOX_FOR_EACH_ISA(void, touch_block, (const TouchJob& job, std::size_t begin, 
     sums.load = sum(all.load);
     const Push pushed = push_of(own, job.grain[i] != 0, job.dt, sums);
     job.push[i] = pushed.push, job.turn[i] = pushed.turn, job.other_spin[i] = pushed.other_spin;
+    job.shifted[i] = static_cast<std::uint32_t>(shifted);
   }
 }
 
@@ -90,10 +95,11 @@ void SolidArrays::reorder(const std::vector<std::uint32_t>& order, ThreadPool* t
 void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
                   std::size_t end) {
   Touches::Block& block = touches.blocks[begin / block_size];
-  touch_block({solid.at.data(), solid.move.data(), solid.spin.data(), solid.grain.data(), solids.first.data(),
-               solids.count.data(), solids.blocks[begin / block_size].data(), block.x.data(), block.y.data(),
-               block.z.data(), dt, solid.push.data(), solid.turn.data(), solid.other_spin.data()},
-              begin, end);
+  touch_block(
+      {solid.at.data(), solid.move.data(), solid.spin.data(), solid.grain.data(), solids.first.data(),
+       solids.count.data(), solids.blocks[begin / block_size].data(), block.x.data(), block.y.data(), block.z.data(),
+       dt, solid.push.data(), solid.turn.data(), solid.other_spin.data(), solid.touch_count.data()},
+      begin, end);
 }
 
 void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end) {

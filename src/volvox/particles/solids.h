@@ -1,6 +1,6 @@
 // Grains and the points of cloth: spheres that touch, with dry friction that holds (Cundall and Strack 1979, written
-// for positions) and rolling resistance. Kernels over plain arrays.
-// SI units, world frame. Arrays, threads and determinism as in fluid.h.
+// for positions) and rolling resistance. Kernels over plain arrays, which their caller owns. SI units, world frame.
+// Threads may work on different blocks of particles side by side, and the bits do not depend on how many there are.
 #pragma once
 
 #include <array>
@@ -32,6 +32,7 @@ struct SolidArrays {
   std::vector<std::array<ShapeTouch, shape_touches>> on_shapes;
   std::vector<std::uint32_t> index;  // by id; ~0: drained
   // Touches from one sorting to the next: by particle, which of the entries below (id of the other, shift) are its own.
+  // Substeps count them; the rest is filled when they are to be kept.
   std::vector<std::uint32_t> touch_first, touch_count;
   std::vector<std::uint32_t> touch_id;
   std::vector<Vector> touch_shift;
@@ -58,7 +59,8 @@ struct SkinRule {
   float time = 0;             // s: a fast one has a skin for so long
 };
 
-// Corrections by contacts among solids, into `push`, `turn` and `other_spin`.
+// Corrections by contacts among solids, into `push`, `turn` and `other_spin`; `touch_count`: how many have a shift
+// after.
 void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
                   std::size_t end);
 // Applies them.

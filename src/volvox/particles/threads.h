@@ -1,6 +1,7 @@
 // Cloth and ropes are threads: lines of points that resist stretching. Threads of a group have no point in common and
 // are solved side by side, each as a whole (its constraints form a tridiagonal system), so that a cloth of any length
-// hangs without stretching. Kernels over plain arrays.
+// hangs without stretching. Kernels over plain arrays. SI units. Blocks of a group may be solved by different threads,
+// with the same bits.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,8 @@ TEST(Fluid, AtRestHasHydrostaticPressure) {
     shapes[k] = *world->add_shape(plane);
   }
   ASSERT_TRUE(world->add_fluid_box({0, 0, 0}, {0.8, 0.8, 0.8}).ok());
-  const double weight = 9.81 * world->fluid_particle_mass() * static_cast<double>(world->fluid_positions().size());
+  const double weight =
+      9.81 * 1000 * std::pow(options.fluid.spacing, 3) * static_cast<double>(world->fluid_positions().size());
   run(*world, 2);
   Mean floor, wall, error;
   double n = 0, z1 = 0, z2 = 0, p1 = 0, zp = 0;  // for a line through the pressures within
@@ -75,7 +76,7 @@ TEST(Fluid, KeepsMomentumAndNeverGainsEnergy) {
   ASSERT_TRUE(world->add_fluid(left, {2, 0, 0}).ok());
   ASSERT_TRUE(world->add_fluid(right, {-1, 0, 0}).ok());
   const Vec3 momentum = world->momentum();
-  const double mass = 2000 * world->fluid_particle_mass();
+  const double mass = 2000 * 1000 * std::pow(0.05, 3);
   double energy = world->energy();
   for (int k = 0; k < 40; ++k) {
     run(*world, tick);
