@@ -140,7 +140,7 @@ class Snake(_Gait):
     name = "Snake"
     experiment = "remod3d/snake"
     behavior = "snake"
-    joints = ("pitch", "yaw")
+    joints: tuple[str, ...] = ("pitch", "yaw")
     held: Mapping[str, float] = {"roll": 0.0}
     reach = 0.8
     camera = "left"
