@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
@@ -16,7 +17,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import volvox.envs  # noqa: E402
 
-TASKS = ["Snake", "Walker", "Dock", "Track", "Pit", "Formation"]
+MODULES = ["Snake", "Walker", "Dock", "Track", "Pit", "Formation"]
+TASKS = [*MODULES, "Wave"]  # each module an agent, or one for all
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -106,7 +108,7 @@ def test_gymnasium_makes_vectors() -> None:
     vector.close()
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", MODULES)
 def test_pettingzoo_accepts_it(task: str) -> None:
     pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")
     from pettingzoo.test import parallel_api_test, parallel_seed_test
@@ -115,6 +117,23 @@ def test_pettingzoo_accepts_it(task: str) -> None:
     parallel_api_test(env, num_cycles=60)
     parallel_seed_test(lambda: volvox.envs.parallel_env(task), num_cycles=10)
     assert env.state().shape == (len(env.possible_agents) * env.task.observation_size,)
+
+
+def test_one_action_for_all_is_no_task_for_agents() -> None:
+    pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")
+    with pytest.raises(volvox.InputError, match="one action for the whole robot"):
+        volvox.envs.parallel_env("Wave")
+
+
+def test_a_wave_along_the_snake() -> None:
+    """Lagging modules make a wave, which moves the snake the other way when it is turned round."""
+    env = volvox.envs.make("Wave")
+    rewards = {}
+    for lag in (-0.7, 0, 0.7):
+        env.reset(seed=1)
+        rewards[lag] = sum(env.step(np.array([0.5, 0.5, lag], np.float32))[1] for _ in range(3))
+        assert env.world.tick == 3 * 60 + 4, "three periods after the start"
+    assert rewards[0.7] > 2 > 0 > -2 > rewards[-0.7] and abs(rewards[0]) < 1, rewards
 
 
 def test_a_module_that_breaks_off_is_no_agent_any_more() -> None:
@@ -281,3 +300,46 @@ def test_agents_come_and_go() -> None:
     with pytest.raises(volvox.InputError, match="lives"):
         volvox.envs.parallel_env("Snake", lives=0)
     env.close()
+
+
+def test_a_chain_is_cut_elsewhere() -> None:
+    """All pairs of where the chain is cut and where it shall be, the shortest way; and gymnasium's checker."""
+    env = gymnasium.make("volvox/Reconfigure-v0").unwrapped
+    check_env(env, skip_render_check=True)
+    bend, hashes = 6, set()
+    for cut, goal in itertools.permutations(range(6), 2):
+        seen, info = env.reset(seed=1, options={"cut": cut, "goal": goal})
+        assert env.observation_space.contains(seen) and len(info["edges"]) == 5 and (cut, (cut + 1) % 6) not in info["edges"]
+        assert info["action_mask"].tolist() == [int(k != cut) for k in range(6)] + [1, 1]
+        seen, reward, terminated, _, info = env.step(bend)
+        assert len(info["edges"]) == 6 and reward == pytest.approx(0.95) and not terminated, "a ring"
+        seen, reward, terminated, truncated, info = env.step(goal)
+        assert terminated and reward == pytest.approx(10.95) and not truncated
+        assert len(info["edges"]) == 5 and (goal, (goal + 1) % 6) not in info["edges"]
+        hashes.add(env.world.state_hash)
+    assert len(hashes) == 30
+    env.close()
+
+
+def test_what_does_not_reconfigure() -> None:
+    env, other = volvox.envs.Reconfigure(4), volvox.envs.Reconfigure(4, threads=2)
+    stories = []
+    for each in (env, other, env):
+        each.reset(seed=3, options={"cut": 0, "goal": 2})
+        told = [each.step(action) for action in (1, 2, 5, 4, 5)]
+        assert told[0][1] == pytest.approx(-1.05) and told[0][0][-1] == 1, "a wrong edge is opened, and there are two pieces"
+        stories.append([step[0].tolist() for step in told] + [each.world.state_hash])
+    assert stories[0] == stories[1] == stories[2], "the same bits at any number of threads, and again"
+    for bad in (6, -1, 1.5, "open", None):
+        with pytest.raises(volvox.InputError, match="no action"):
+            env.step(bad)
+    with pytest.raises(volvox.InputError, match="no edge 9"):
+        env.reset(options={"cut": 9})
+    with pytest.raises(volvox.InputError, match="give 4 to 8"):
+        volvox.envs.Reconfigure(3)
+    env.reset(seed=1, options={"cut": 0, "goal": 2})
+    for k in range(16):
+        _, _, terminated, truncated, _ = env.step(5)
+    assert truncated and not terminated
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        volvox.envs.Reconfigure(4).step(0)

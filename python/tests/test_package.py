@@ -30,7 +30,8 @@ def test_the_command_and_its_exit_status(tmp_path: pathlib.Path) -> None:
 def test_the_package_has_what_it_needs() -> None:
     inside = pathlib.Path(volvox.__file__).parent
     assert (inside / "py.typed").is_file()
-    assert (inside / "_native/share/volvox/robots/superbot/superbot.sdf").is_file()
+    robots = {file.relative_to(ROOT / "robots") for file in (ROOT / "robots").glob("*/*.sdf")}
+    assert len(robots) >= 8 and all((inside / "_native/share/volvox/robots" / robot).is_file() for robot in robots)
     assert (inside / "_native/share/volvox/experiments/remod3d/snake/world.sdf").is_file()
     assert (inside / "_native/share/doc/volvox/LICENSE").is_file()
     if (ROOT / "web/dist/index.html").is_file():

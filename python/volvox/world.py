@@ -16,7 +16,7 @@ from typing import Any, Callable, Literal, Mapping, NoReturn, Optional, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from . import _codec, _core, foreign, gazebo, notebook
+from . import _codec, _core, foreign, gazebo, notebook, usd
 from ._arguments import (
     Chosen,
     Floats,
@@ -455,6 +455,12 @@ class World:
         if self.closed:
             raise ClosedError("this world is closed; load it again, or keep it open")
         return gazebo.plain_sdf(self)
+
+    def usd(self, file: Union[str, os.PathLike[str]]) -> list[str]:
+        """Writes the world at its start as USD (.usda, .usdc or .usd), with the rigid bodies, joints and drives of UsdPhysics, and
+        returns what that cannot say, in words: links are rigid bodies, engaged docks fixed joints, motors drives. Needs mujoco
+        and usd-core: pip install volvox[usd]."""
+        return usd.write_usd(self, file)
 
     def film(
         self,

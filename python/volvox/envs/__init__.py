@@ -18,14 +18,15 @@ from typing import Any, Optional, Union
 
 import gymnasium
 
-from .more_tasks import Formation, Pit, Track
+from .more_tasks import Formation, Pit, Track, Wave
+from .reconfigure import Reconfigure
 from .single import WorldEnv
 from .tasks import TASKS, Dock, Snake, Task, Walker
 from .vector import WorldVectorEnv
 
-TASKS.update({task.name: task for task in (Formation, Pit, Track)})
+TASKS.update({task.name: task for task in (Formation, Pit, Track, Wave)})
 
-__all__ = ["Dock", "Formation", "Pit", "Snake", "TASKS", "Task", "Track", "Walker", "WorldEnv", "WorldVectorEnv", "make", "make_vec", "parallel_env"]
+__all__ = ["Dock", "Formation", "Pit", "Reconfigure", "Snake", "TASKS", "Task", "Track", "Walker", "Wave", "WorldEnv", "WorldVectorEnv", "make", "make_vec", "parallel_env"]
 
 
 def make(task: Union[str, Task], *, render_mode: Optional[str] = None, seed: int = 1, threads: int = 1) -> WorldEnv:
@@ -50,3 +51,4 @@ def parallel_env(
 
 for _name in TASKS:
     gymnasium.register(id=f"volvox/{_name}-v0", entry_point="volvox.envs:make", kwargs={"task": _name}, vector_entry_point="volvox.envs:make_vec")
+gymnasium.register(id="volvox/Reconfigure-v0", entry_point="volvox.envs:Reconfigure")

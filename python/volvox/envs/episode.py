@@ -24,7 +24,9 @@ class Episode:
         self.world = world
         self.start = world.snapshot() if start is None else start
         self.modules = len(world.module_names)
-        self.most_steps = max(1, round(task.seconds / (world.dt * task.ticks_per_step)))
+        self.rows = 1 if task.shared_action else self.modules
+        """of an action"""
+        self.most_steps = max(1, round(task.seconds / (world.dt * task.ticks_per_step * task.commands_per_step)))
         self.steps = 0
         self._before = 0.0
 
@@ -37,11 +39,10 @@ class Episode:
         return self.task.observe(self.world)
 
     def act(self, actions: Floats) -> None:
-        """Before the ticks of a step."""
-        if actions.shape != (self.modules, self.task.action_size):
-            raise InputError(
-                f"actions have the shape {actions.shape}; give {(self.modules, self.task.action_size)}, a row for each module"
-            )
+        """Before the ticks of a command."""
+        if actions.shape != (self.rows, self.task.action_size):
+            rows = "one row for all modules" if self.task.shared_action else "a row for each module"
+            raise InputError(f"actions have the shape {actions.shape}; give {(self.rows, self.task.action_size)}, {rows}")
         if not np.isfinite(actions).all():
             raise InputError("actions must be finite numbers: there is a NaN or an infinity")
         self._effort = self.task.effort(actions)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import InputError
 from ..world import World, load
 from ..world_spec import WorldSpec
-from .tasks import Floats, Task, _Gait
+from .tasks import Floats, Snake, Task, _Gait
 
-__all__ = ["Formation", "Pit", "Track"]
+__all__ = ["Formation", "Pit", "Track", "Wave"]
 
 
 class Track(_Gait):
@@ -24,6 +23,7 @@ class Track(_Gait):
     experiment = "remod3d/rolling_track"
     behavior = "track"
     joints = ("yaw", "pitch")
+    held: Mapping[str, float] = {"roll": np.pi / 2}
     reach = 0.5
     camera = "left"
     rest = np.pi / 6
@@ -31,18 +31,45 @@ class Track(_Gait):
     def __init__(self, ground: str = "flat") -> None:
         super().__init__()
         self.settings = {"disturbed": False, "ground": ground}
-        self._roll: Optional[npt.NDArray[np.int32]] = None
 
     def act(self, world: World, actions: Floats) -> None:
-        if self._roll is None:
-            self._roll = np.array([i for i, name in enumerate(world.motor_names) if name.endswith(".roll")], np.int32)
-        world.command(np.full(len(self._roll), np.pi / 2), motors=self._roll)
         world.command(self.rest + np.clip(actions, -1, 1).ravel() * self.reach, motors=self._columns(world).ravel())
 
     def observe(self, world: World) -> Floats:
         seen = super().observe(world)
         seen[:, : len(self.joints)] -= self.rest / self.reach
         return seen
+
+
+class Wave(Snake):
+    """A chain of SuperBots (remod3d/snake) shall crawl along x by a wave of its pitch joints, 10 points a metre. One action for the
+    whole chain, once a period of the wave: how high it is at the one end and at the other, and how much each module lags behind
+    the one before it. An action of zeros is no wave: all modules bend as one. What is seen is what the modules of Snake see."""
+
+    name = "Wave"
+    joints = ("pitch",)
+    held: Mapping[str, float] = {"roll": 0.0, "yaw": 0.0}
+    reach = 0.6  # of the highest wave, so that the motors keep up with it
+    shared_action = True
+    commands_per_step = 15  # of 4 ticks: one period
+    seconds = 4.0
+    frequency = 1.0  # Hz
+    lag = 1.5  # rad from module to module for an action of 1
+
+    def __init__(self, modules: int = 5) -> None:
+        super().__init__(modules)
+        self.action_size = 3
+
+    def act(self, world: World, actions: Floats) -> None:
+        first, last, lag = np.clip(actions, -1, 1).ravel()
+        modules = len(world.module_names)
+        heights = 0.5 * self.reach * np.linspace(1 + first, 1 + last, modules)
+        angles = heights * np.sin(2 * np.pi * self.frequency * world.time + self.lag * lag * np.arange(modules))
+        world.command(angles, motors=self._columns(world).ravel())
+
+    def scatter(self, world: World, random: np.random.Generator) -> None:
+        self.act(world, np.array([[*random.uniform(-1, -0.8, 2), random.uniform(-1, 1)]]))
+        world.step(self.ticks_per_step)
 
 
 class Pit(Task):

@@ -40,6 +40,8 @@ class ModulesEnv(pettingzoo.ParallelEnv[str, Array, Array]):
         if lives < 1:
             raise InputError(f"{lives} lives are not possible: give 1 or more")
         self.task = task_named(task)
+        if self.task.shared_action:
+            raise InputError(f"the task {self.task.name} has one action for the whole robot: use make() or make_vec()")
         self.render_mode = render_mode
         self.world = self.task.load(world_seed, threads)
         self._episode = Episode(self.task, self.world)
@@ -88,8 +90,9 @@ class ModulesEnv(pettingzoo.ParallelEnv[str, Array, Array]):
             if action.shape != (self.task.action_size,):
                 raise InputError(f"the action of {agent} has the shape {action.shape}; give ({self.task.action_size},)")
             given[self._module[agent]] = action
-        self._episode.act(given)
-        self.world.step(self.task.ticks_per_step)
+        for _ in range(self.task.commands_per_step):
+            self._episode.act(given)
+            self.world.step(self.task.ticks_per_step)
         seen, reward, terminated, truncated = self._episode.result()
         attached = self._attached()
         before = list(self.agents)

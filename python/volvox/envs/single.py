@@ -21,7 +21,7 @@ def spaces(task: Task, modules: int) -> tuple[gymnasium.spaces.Box, gymnasium.sp
     """Observation and action of so many modules, one after another."""
     return (
         gymnasium.spaces.Box(-np.inf, np.inf, (modules * task.observation_size,), np.float32),
-        gymnasium.spaces.Box(-1.0, 1.0, (modules * task.action_size,), np.float32),
+        gymnasium.spaces.Box(-1.0, 1.0, ((1 if task.shared_action else modules) * task.action_size,), np.float32),
     )
 
 
@@ -55,8 +55,9 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         actions = np.asarray(action, dtype=np.float64)
         if actions.shape != self.action_space.shape:
             raise InputError(f"the action has the shape {actions.shape}; give {self.action_space.shape}")
-        self._episode.act(actions.reshape(self._episode.modules, -1))
-        self.world.step(self.task.ticks_per_step)
+        for _ in range(self.task.commands_per_step):
+            self._episode.act(actions.reshape(self._episode.rows, -1))
+            self.world.step(self.task.ticks_per_step)
         seen, reward, terminated, truncated = self._episode.result()
         return seen.astype(np.float32).ravel(), reward, terminated, truncated, {"time_s": self.world.time}
 

@@ -5,7 +5,7 @@ All arrays have a row a module. Actions are in [-1, 1]. SI units, world frame.
 
 from __future__ import annotations
 
-from typing import ClassVar, Mapping, Optional, Union
+from typing import ClassVar, Iterable, Mapping, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +28,15 @@ class Task:
     """The behavior of its modules, which the environment replaces."""
     settings: Mapping[str, object] = {}
     ticks_per_step: int = 4
+    """Ticks after each command."""
+    commands_per_step: int = 1
+    """How often an action is commanded in one step of an environment: more for actions that say how to move for a while."""
     seconds: float = 10.0
     """The length of an episode, s; then it is truncated."""
     action_size: int = 1
-    """Numbers for each module."""
+    """Numbers for each module; where actions are shared, for all of them together."""
+    shared_action: bool = False
+    """Whether one action is for the whole robot: actions then have one row. Such a task has no parallel_env."""
     observation_size: int = 1
     """Numbers for each module."""
     camera: str = "corner"
@@ -79,6 +84,8 @@ class _Gait(Task):
     the positions of its joints."""
 
     joints: tuple[str, ...] = ()
+    held: Mapping[str, float] = {}
+    """Joints that hold a position, rad: what is not commanded is limp."""
     reach: float = 1.0
     """The position that an action of 1 means, rad."""
 
@@ -87,13 +94,23 @@ class _Gait(Task):
         self.observation_size = 2 * len(self.joints) + 6
         self._motors: Optional[npt.NDArray[np.int32]] = None
 
+    def _motors_of(self, world: World, joints: Iterable[str]) -> npt.NDArray[np.int32]:
+        names = {name: i for i, name in enumerate(world.motor_names)}
+        rows = [[names[f"{module}.{joint}"] for joint in joints] for module in world.module_names]
+        return np.array(rows, np.int32)
+
     def _columns(self, world: World) -> npt.NDArray[np.int32]:
         """The motors of the joints, a row a module: the same in all worlds of the task."""
         if self._motors is None:
-            names = {name: i for i, name in enumerate(world.motor_names)}
-            rows = [[names[f"{module}.{joint}"] for joint in self.joints] for module in world.module_names]
-            self._motors = np.array(rows, np.int32)
+            self._motors = self._motors_of(world, self.joints)
         return self._motors
+
+    def load(self, seed: int = 1, threads: int = 1) -> World:
+        world = super().load(seed, threads)
+        if self.held:  # commands hold until they are changed, also in the snapshot that is every episode's start
+            targets = np.tile(list(self.held.values()), len(world.module_names))
+            world.command(targets, motors=self._motors_of(world, self.held).ravel())
+        return world
 
     def act(self, world: World, actions: Floats) -> None:
         motors = self._columns(world).ravel()
@@ -118,12 +135,13 @@ class _Gait(Task):
 
 
 class Snake(_Gait):
-    """A chain of SuperBots (remod3d/snake) shall crawl along x, 10 points a metre."""
+    """A chain of SuperBots (remod3d/snake) shall crawl along x, 10 points a metre. The roll joints hold."""
 
     name = "Snake"
     experiment = "remod3d/snake"
     behavior = "snake"
-    joints = ("pitch", "yaw")
+    joints: tuple[str, ...] = ("pitch", "yaw")
+    held: Mapping[str, float] = {"roll": 0.0}
     reach = 0.8
     camera = "left"
 

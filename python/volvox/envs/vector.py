@@ -77,11 +77,12 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         for i, episode in enumerate(self._episodes):
             if self._over[i]:
                 self._seen[i] = episode.reset(self._random[i]).ravel()
-            else:
-                episode.act(given[i].reshape(self._modules, -1))
-        going = np.flatnonzero(~self._over)
-        self.population.step(self.task.ticks_per_step, going.tolist())
-        for i in going.tolist():
+        going = np.flatnonzero(~self._over).tolist()
+        for _ in range(self.task.commands_per_step):
+            for i in going:
+                self._episodes[i].act(given[i].reshape(self._episodes[i].rows, -1))
+            self.population.step(self.task.ticks_per_step, going)
+        for i in going:
             seen, rewards[i], terminated[i], truncated[i] = self._episodes[i].result()
             self._seen[i] = seen.ravel()
         self._over = terminated | truncated
