@@ -141,7 +141,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
       const auto measured = measure(options, arguments.seconds, library, log);
       if (is_terminal(2)) std::fputs("\r\x1b[K", stderr);
       if (!measured.ok()) {
-        const std::string meant = nearest_name(scene, {"engines", "lattice", "particles", "view"});
+        const std::string meant = nearest_name(scene, {"engines", "lattice", "particles", "robots", "view"});
         if (meant.empty() || sim::locate_experiment(scene, library).ok()) return complain(measured.error());
         return complain(Error(fmt::format("there is nothing named '{}' to measure", scene),
                               fmt::format("did you mean: volvox bench {}?", meant)));

@@ -565,7 +565,7 @@ class LoneTick {
     }
     for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
       LoneWriter<Words> out = writer(layout_.contact(i));
-      if (room_.points[i].feature == feature_taken) out(feature_taken);
+      if (room_.points[i].feature == feature_taken) out(std::uint64_t{feature_taken});
       else archive_contact(out, room_.points[i]);
     }
   }
