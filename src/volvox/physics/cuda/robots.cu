@@ -1,9 +1,12 @@
 // Lone robots on a GPU: a thread a robot, a launch a tick. The state stays there, word by word: the same word of robots
 // that are neighbours lies side by side.
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "volvox/physics/cuda/device_api.h"
@@ -16,10 +19,11 @@ using native::LoneLayout;
 using native::LonePattern;
 using native::Row;
 
-#ifndef VOLVOX_BLOCKS
+#ifndef VOLVOX_BLOCK
+#  define VOLVOX_BLOCK 128
 #  define VOLVOX_BLOCKS 4
 #endif
-constexpr unsigned block = 64;
+constexpr unsigned block = VOLVOX_BLOCK;
 constexpr std::size_t message_size = 256;
 constexpr std::size_t staged_robots = 16384;
 constexpr int wave_words = 10;
@@ -57,33 +61,57 @@ class Buffer {
   std::size_t count_ = 0;
 };
 
-// A pattern whose tables lie on the GPU.
-class DevicePattern {
+// A pattern whose tables lie one behind another, so that they can be moved as a whole: pointers count from their begin.
+class Tables {
  public:
-  explicit DevicePattern(const LonePattern& from) : pattern_(from) {
-    copy(pattern_.plan.shapes), copy(pattern_.plan.columns), copy(pattern_.plan.first), copy(pattern_.plan.own);
-    copy(pattern_.grounds), copy(pattern_.planes);
+  explicit Tables(const LonePattern& from) : pattern_(from) {
+    pack(pattern_.plan.shapes), pack(pattern_.plan.columns), pack(pattern_.plan.first), pack(pattern_.plan.own);
+    pack(pattern_.grounds), pack(pattern_.planes);
     std::vector<native::LoneLink> links(from.links.begin(), from.links.end());
     for (native::LoneLink& link : links) {
       native::LoneShape& shape = link.shape;
-      copy(shape.x), copy(shape.y), copy(shape.z), copy(shape.radius);
-      copy(shape.convex), copy(shape.point), copy(shape.convexes);
+      pack(shape.x), pack(shape.y), pack(shape.z), pack(shape.radius);
+      pack(shape.convex), pack(shape.point), pack(shape.convexes);
     }
     pattern_.links = {links.data(), links.size()};
-    copy(pattern_.links);
+    pack(pattern_.links);
   }
-  const LonePattern& get() const { return pattern_; }
+  const LonePattern& pattern() const { return pattern_; }
+  const std::vector<double>& words() const { return words_; }
 
  private:
   template <class E>
-  void copy(Row<const E>& row) {
-    Buffer<std::byte> bytes(reinterpret_cast<const std::byte*>(row.data()), row.size() * sizeof(E));
-    row.first = reinterpret_cast<const E*>(bytes.data());
-    tables_.push_back(std::move(bytes));
+  void pack(Row<const E>& row) {
+    const std::size_t first = words_.size();
+    words_.resize(first + (row.size() * sizeof(E) + sizeof(double) - 1) / sizeof(double));
+    if (row.size() > 0) std::memcpy(words_.data() + first, row.data(), row.size() * sizeof(E));
+    row.first = reinterpret_cast<const E*>(first * sizeof(double));
   }
   LonePattern pattern_;
-  std::vector<Buffer<std::byte>> tables_;
+  std::vector<double> words_;
 };
+
+template <class E>
+__device__ void place(Row<const E>& row, const double* tables) {
+  row.first = reinterpret_cast<const E*>(reinterpret_cast<const char*>(tables) + reinterpret_cast<std::size_t>(row.first));
+}
+
+// The tables of a block of robots, near them: what robots work with would throw them out of the cache all the time.
+// All threads of the block call it; `room` is in shared memory.
+__device__ LonePattern near_tables(LonePattern pattern, const double* tables, std::size_t words, double* room) {
+  for (std::size_t i = threadIdx.x; i < words; i += blockDim.x) room[i] = tables[i];
+  __syncthreads();
+  place(pattern.links, room);
+  if (threadIdx.x < pattern.links.size()) {
+    native::LoneShape& shape = const_cast<native::LoneLink&>(pattern.links[threadIdx.x]).shape;
+    place(shape.x, room), place(shape.y, room), place(shape.z, room), place(shape.radius, room);
+    place(shape.convex, room), place(shape.point, room), place(shape.convexes, room);
+  }
+  __syncthreads();
+  place(pattern.plan.shapes, room), place(pattern.plan.columns, room), place(pattern.plan.first, room);
+  place(pattern.plan.own, room), place(pattern.grounds, room), place(pattern.planes, room);
+  return pattern;
+}
 
 struct DeviceWords {
   double* first;
@@ -92,7 +120,9 @@ struct DeviceWords {
 };
 
 struct Robots {
-  LonePattern pattern;
+  LonePattern pattern;  // see Tables
+  const double* tables;
+  std::size_t table_words;
   std::size_t count, stride;
   double *words, *waves;
   DeviceEnd* ends;
@@ -115,12 +145,14 @@ __device__ MotorWave wave_of(const Robots& all, std::size_t robot, int node) {
 
 template <class Room>
 __global__ void __launch_bounds__(block, VOLVOX_BLOCKS) tick_robots(Robots all, DeviceTick tick, bool publish) {
+  extern __shared__ double shared_tables[];
+  const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
   const std::size_t robot = std::size_t{blockIdx.x} * block + threadIdx.x;
   if (robot >= all.count || all.ends[robot].end != LoneEnd::moved) return;
   Room room;
   MotorCommand commands[Room::nodes_room];
-  for (int i = 1; i < all.pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
-  native::LoneTick<Room, DeviceWords> work(all.pattern, room, {all.words + robot, all.stride});
+  for (int i = 1; i < pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
+  native::LoneTick<Room, DeviceWords> work(pattern, room, {all.words + robot, all.stride});
   const LoneEnd end =
       work.run([&](int node) { return commands[node]; }, tick.length, tick.substeps, publish);
   if (end == LoneEnd::moved) ++all.ends[robot].ticks;
@@ -148,7 +180,8 @@ using LargeRoom = native::LoneRoom<12, 10, 48>;
 
 struct DeviceRobots {
   DeviceRobots(const LonePattern& from, std::size_t robots)
-      : pattern(from),
+      : packed(from),
+        tables(packed.words().data(), packed.words().size()),
         layout(layout_of(from)),
         count(robots),
         stride((robots + 31) / 32 * 32),
@@ -158,9 +191,13 @@ struct DeviceRobots {
         small(layout.nodes <= SmallRoom::nodes_room && layout.dofs <= SmallRoom::dofs_room &&
               layout.nodes * layout.slots <= SmallRoom::contacts_room) {
     check(cudaMemset(ends.data(), 0, stride * sizeof(DeviceEnd)));
+    const auto bytes = static_cast<int>(shared_bytes());
+    if (small) check(cudaFuncSetAttribute(tick_robots<SmallRoom>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    else check(cudaFuncSetAttribute(tick_robots<LargeRoom>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   }
 
-  Robots view() const { return {pattern.get(), count, stride, words.data(), waves.data(), ends.data()}; }
+  std::size_t shared_bytes() const { return tables.size() * sizeof(double); }
+  Robots view() const { return {packed.pattern(), tables.data(), tables.size(), count, stride, words.data(), waves.data(), ends.data()}; }
 
   void move_in(const double* from, Buffer<double>& columns, std::size_t width, std::size_t first, std::size_t many) {
     if (width == 0) return;
@@ -194,8 +231,8 @@ struct DeviceRobots {
     check(cudaEventRecord(begin));
     for (std::size_t i = 0; i < many; ++i) {
       const bool publish = i + 1 == many;
-      if (small) tick_robots<SmallRoom><<<blocks_for(count, block), block>>>(view(), ticks[i], publish);
-      else tick_robots<LargeRoom><<<blocks_for(count, block), block>>>(view(), ticks[i], publish);
+      if (small) tick_robots<SmallRoom><<<blocks_for(count, block), block, shared_bytes()>>>(view(), ticks[i], publish);
+      else tick_robots<LargeRoom><<<blocks_for(count, block), block, shared_bytes()>>>(view(), ticks[i], publish);
     }
     check(cudaGetLastError());
     check(cudaEventRecord(end));
@@ -218,7 +255,8 @@ struct DeviceRobots {
     check(cudaMemcpy(became, ends.data() + first, many * sizeof(DeviceEnd), cudaMemcpyDeviceToHost));
   }
 
-  DevicePattern pattern;
+  Tables packed;
+  Buffer<double> tables;
   LoneLayout layout;
   std::size_t count, stride;
   Buffer<double> words, waves;

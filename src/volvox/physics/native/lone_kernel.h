@@ -160,9 +160,17 @@ class LoneCandidates {
  public:
   static constexpr int most_extra = 64;
   VOLVOX_KERNEL LoneCandidates(const LoneShape& shape, const SeenPlane& plane) : shape_(shape), plane_(plane) {
+    // Copies: what is listed might change the numbers, for all that a compiler knows.
     const int points = static_cast<int>(shape.point.size());
-    for (int k = 0; k < points; ++k)
-      if (height(k) < plane.margin && listed_ < most_candidates) list_[listed_++] = static_cast<std::uint16_t>(k);
+    const double *x = shape.x.data(), *y = shape.y.data(), *z = shape.z.data(), *radius = shape.radius.data();
+    const Vec3 normal = plane.normal;
+    const double offset = plane.offset, margin = plane.margin;
+    int listed = 0;
+    for (int k = 0; k < points; ++k) {
+      const double height = x[k] * normal.x + y[k] * normal.y + z[k] * normal.z - offset - radius[k];
+      if (height < margin && listed < most_candidates) list_[listed++] = static_cast<std::uint16_t>(k);
+    }
+    listed_ = listed;
   }
   VOLVOX_KERNEL void add(const PlaneCandidate& c) {
     if (listed_ + extras_ < most_candidates && extras_ < most_extra) extra_[extras_++] = c;
@@ -347,6 +355,11 @@ class LoneTick {
     }
     for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
       LoneReader<Words> in = reader(layout_.contact(i));
+      std::uint64_t feature;
+      in(feature);
+      room_.kept[i].feature = feature;
+      if (feature == feature_taken) continue;
+      in = reader(layout_.contact(i));
       archive_contact(in, room_.kept[i]);
     }
   }
