@@ -19,11 +19,7 @@ using native::LoneLayout;
 using native::LonePattern;
 using native::Row;
 
-#ifndef VOLVOX_BLOCK
-#  define VOLVOX_BLOCK 128
-#  define VOLVOX_BLOCKS 4
-#endif
-constexpr unsigned block = VOLVOX_BLOCK;
+constexpr unsigned block = 128, blocks_at_once = 4;  // of a multiprocessor: measured, docs/benchmarks.md
 constexpr std::size_t message_size = 256;
 constexpr std::size_t staged_robots = 16384;
 constexpr int wave_words = 10;
@@ -144,7 +140,7 @@ __device__ MotorWave wave_of(const Robots& all, std::size_t robot, int node) {
 }
 
 template <class Room>
-__global__ void __launch_bounds__(block, VOLVOX_BLOCKS) tick_robots(Robots all, DeviceTick tick, bool publish) {
+__global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all, DeviceTick tick, bool publish) {
   extern __shared__ double shared_tables[];
   const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
   const std::size_t robot = std::size_t{blockIdx.x} * block + threadIdx.x;

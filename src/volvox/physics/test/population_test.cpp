@@ -153,9 +153,11 @@ TEST(Population, says_what_is_left_to_the_engines) {
 }
 
 TEST(Device, is_not_found_where_there_is_no_library) {
+  const char* before = std::getenv("VOLVOX_ROBOTS_CUDA_LIBRARY");
+  const std::string library = before == nullptr ? "" : before;
   setenv("VOLVOX_ROBOTS_CUDA_LIBRARY", "/nowhere/libvolvox_robots_cuda.so", 1);
   const auto device = Device::find();
-  unsetenv("VOLVOX_ROBOTS_CUDA_LIBRARY");
+  setenv("VOLVOX_ROBOTS_CUDA_LIBRARY", library.c_str(), 1);
   ASSERT_FALSE(device.ok());
   EXPECT_NE(device.error().text().find("/nowhere"), std::string::npos) << device.error().text();
 }
