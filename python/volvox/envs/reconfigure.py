@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..spec import WorldSpec
+from ..world_spec import WorldSpec
 from ..world import World, load
 
 __all__ = ["Reconfigure"]

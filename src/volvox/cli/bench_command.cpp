@@ -111,7 +111,7 @@ Result<sim::RunOptions> options_of(const std::string& scene, const std::string& 
 
 // Somebody may have meant another command: `bench latice`.
 Error not_measured(const std::string& scene, const Error& why, const sim::Library& library) {
-  const std::string meant = nearest_name(scene, {"engines", "lattice", "particles", "view"});
+  const std::string meant = nearest_name(scene, {"engines", "lattice", "particles", "robots", "view"});
   if (meant.empty() || sim::locate_experiment(scene, library).ok()) return why;
   return Error(fmt::format("there is nothing named '{}' to measure", scene),
                fmt::format("did you mean: volvox bench {}?", meant));

@@ -3,6 +3,7 @@
 
 #include "volvox/cli/bench_lattice.h"
 #include "volvox/cli/bench_particles.h"
+#include "volvox/cli/bench_robots.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/numbers.h"
 
@@ -96,6 +97,21 @@ void add_bench_particles(CLI::App& bench, BenchParticlesArguments& arguments) {
       ->capture_default_str()
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000));
+}
+
+void add_bench_robots(CLI::App& bench, BenchRobotsArguments& arguments) {
+  CLI::App* robots = bench.add_subcommand("robots", "lone robots by the thousand, on the processor and on a GPU");
+  robots->footer(
+      "\nExamples:\n  volvox bench robots --threads 1,2\n  volvox bench robots --device cuda --n 4096,1e6 --json\n\n"
+      "The same state hash on every device: docs/decisions/0110.");
+  add_scene_options(*robots, arguments, "robots");
+  robots->add_option("--device", arguments.device, "cpu, or cuda; without a GPU the processor goes on")
+      ->capture_default_str()
+      ->type_name("NAME");
+  robots->add_option("--ticks", arguments.ticks, "ticks of 1/60 s")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
 }
 
 }  // namespace volvox::cli

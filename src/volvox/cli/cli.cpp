@@ -15,6 +15,7 @@
 #include "volvox/base/isa.h"
 #include "volvox/cli/bench_lattice.h"
 #include "volvox/cli/bench_particles.h"
+#include "volvox/cli/bench_robots.h"
 #include "volvox/cli/bench_view.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/docs_command.h"
@@ -110,6 +111,7 @@ struct Arguments {
   BenchEnginesArguments bench_engines;
   BenchLatticeArguments bench_lattice;
   BenchParticlesArguments bench_particles;
+  BenchRobotsArguments bench_robots;
   BenchEvolveArguments bench_evolve;
   BenchViewArguments bench_view;
   EvolveArguments evolve;
@@ -372,6 +374,7 @@ void add_bench(CLI::App& app, Arguments& a) {
   add_bench_engines(*bench, a.bench_engines);
   add_bench_lattice(*bench, a.bench_lattice);
   add_bench_particles(*bench, a.bench_particles);
+  add_bench_robots(*bench, a.bench_robots);
   add_bench_evolve(*bench, a.bench_evolve);
   add_bench_view(*bench, a.bench_view);
 }
@@ -516,6 +519,7 @@ void add_others(CLI::App& app, Arguments& a) {
 int run_bench(const CLI::App& bench, const Arguments& a, sim::Library& library, Log& log) {
   if (bench.got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
   if (bench.got_subcommand("particles")) return bench_particles_command(a.bench_particles, log);
+  if (bench.got_subcommand("robots")) return bench_robots_command(a.bench_robots, log);
   if (bench.got_subcommand("evolve")) return bench_evolve_command(a.bench_evolve, library, log);
   if (bench.got_subcommand("view")) return bench_view_command(a.bench_view, library, log);
   if (bench.got_subcommand("engines")) return bench_engines_command(a.bench_engines, library, log);

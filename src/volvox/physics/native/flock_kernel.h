@@ -312,15 +312,16 @@ class FlockStep {
     const std::size_t slot = static_cast<std::size_t>(&c - flock_.contacts.data());
     c.rows = room_.rows.data() + slot * 3 * static_cast<std::size_t>(plan_.most);
     const T* v = y(node);
-    for (T& g : c.gram) g = T{};
+    T gram[6] = {};
     for (int k = 0; k < columns; ++k, v += 6) {
       const V3<T> at = V3<T>{v[3], v[4], v[5]} + cross(V3<T>{v[0], v[1], v[2]}, c.arm);
       const T n = dot(c.frame[0], at), s = dot(c.frame[1], at), t = dot(c.frame[2], at);
       T* row = c.rows + 3 * k;
       row[0] = n, row[1] = s, row[2] = t;
-      c.gram[0] = c.gram[0] + n * n, c.gram[1] = c.gram[1] + n * s, c.gram[2] = c.gram[2] + n * t;
-      c.gram[3] = c.gram[3] + s * s, c.gram[4] = c.gram[4] + s * t, c.gram[5] = c.gram[5] + t * t;
+      gram[0] = gram[0] + n * n, gram[1] = gram[1] + n * s, gram[2] = gram[2] + n * t;
+      gram[3] = gram[3] + s * s, gram[4] = gram[4] + s * t, gram[5] = gram[5] + t * t;
     }
+    for (int k = 0; k < 6; ++k) c.gram[k] = gram[k];
     const Spatial<T> fresh = fresh_velocity(room_.nodes[node]);
     const V3<T> velocity = fresh.l + cross(fresh.a, c.arm);
     for (int i = 0; i < 3; ++i) {
@@ -368,11 +369,24 @@ class FlockStep {
     const int columns = plan_.count(node);
     const int* index = plan_.columns.data() + plan_.first[node];
     T* a = room_.coordinates.data();
+    // The first six are those of the root, for every node. One number at a time, they and their rows are kept in
+    // registers: on a GPU, where each would be waited for, a sweep is most of a tick.
+    constexpr bool kept = lane_count<T> == 1;
+    constexpr int of_root = kept ? 6 : 0;
+    T x[6], row_of_root[18];
     T n{}, s{}, t{};
-    for (int k = 0; k < columns; ++k) {
-      const T& x = a[index[k]];
+    if constexpr (kept) {
+      for (int k = 0; k < 18; ++k) row_of_root[k] = c.rows[k];
+      for (int k = 0; k < 6; ++k) x[k] = a[k];
+      for (int k = 0; k < 6; ++k) {
+        const T* row = row_of_root + 3 * k;
+        n = n + x[k] * row[0], s = s + x[k] * row[1], t = t + x[k] * row[2];
+      }
+    }
+    for (int k = of_root; k < columns; ++k) {
+      const T& own = a[index[k]];
       const T* row = c.rows + 3 * k;
-      n = n + x * row[0], s = s + x * row[1], t = t + x * row[2];
+      n = n + own * row[0], s = s + own * row[1], t = t + own * row[2];
     }
     const T normal = larger(T{}, c.along[0] * c.keep - (c.free[0] + n - c.target) * c.normal_gain);
     const T dn = choose(works, normal - c.along[0], T{});
@@ -388,7 +402,13 @@ class FlockStep {
     c.along[0] = choose(works, normal, c.along[0]);
     c.along[1] = choose(works, lt, c.along[1]);
     c.along[2] = choose(works, lu, c.along[2]);
-    for (int k = 0; k < columns; ++k) {
+    if constexpr (kept) {
+      for (int k = 0; k < 6; ++k) {
+        const T* row = row_of_root + 3 * k;
+        a[k] = x[k] + (row[0] * dn + row[1] * dt + row[2] * du);
+      }
+    }
+    for (int k = of_root; k < columns; ++k) {
       const T* row = c.rows + 3 * k;
       a[index[k]] = a[index[k]] + (row[0] * dn + row[1] * dt + row[2] * du);
     }

@@ -45,10 +45,14 @@ VOLVOX_KERNEL void load_contact(FlockContact<T>& to, int lane, const ContactPoin
 template <class T>
 VOLVOX_KERNEL void set_frames(FlockContact<T>& c) {
   Vec3 n, t, u;
+  const auto other = [](const Vec3& a, const Vec3& b) {
+    if constexpr (lane_count<T> == 1) return true;
+    else return std::memcmp(&a, &b, sizeof a) != 0;
+  };
   for (int lane = 0; lane < lane_count<T>; ++lane) {
     const Vec3 own = take(c.normal, lane);
     // To the bit: zeros have signs, and who shares the lanes must not matter.
-    if (lane == 0 || std::memcmp(&own, &n, sizeof n) != 0) n = own, t = perpendicular(n), u = volvox::cross(n, t);
+    if (lane == 0 || other(own, n)) n = own, t = perpendicular(n), u = volvox::cross(n, t);
     put(c.frame[0], lane, own), put(c.frame[1], lane, t), put(c.frame[2], lane, u);
   }
 }

@@ -11,6 +11,9 @@
 namespace volvox::physics::native {
 namespace {
 
+static_assert(lone_hit_speed == Detector::hit_speed && lone_most_points == ContactSolver::most_lone_points &&
+              lone_between_looks == Simulator::most_between_looks);
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 Error refused(const std::string& what) {

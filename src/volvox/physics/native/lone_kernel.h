@@ -80,6 +80,10 @@ struct LoneContact {
   double rebound = 0;
 };
 
+// The engine's: lone.cpp holds them against Detector, ContactSolver and Simulator.
+inline constexpr double lone_hit_speed = 1.0;  // m/s
+inline constexpr int lone_most_points = 64, lone_between_looks = 8;
+
 enum class LoneEnd : std::uint8_t { moved, hasty, crowded, runs_away };
 
 // The words of 64 bits that hold the state of a robot: where they lie is a matter of who has them.
@@ -160,9 +164,17 @@ class LoneCandidates {
  public:
   static constexpr int most_extra = 64;
   VOLVOX_KERNEL LoneCandidates(const LoneShape& shape, const SeenPlane& plane) : shape_(shape), plane_(plane) {
+    // Copies: what is listed might change the numbers, for all that a compiler knows.
     const int points = static_cast<int>(shape.point.size());
-    for (int k = 0; k < points; ++k)
-      if (height(k) < plane.margin && listed_ < most_candidates) list_[listed_++] = static_cast<std::uint16_t>(k);
+    const double *x = shape.x.data(), *y = shape.y.data(), *z = shape.z.data(), *radius = shape.radius.data();
+    const Vec3 normal = plane.normal;
+    const double offset = plane.offset, margin = plane.margin;
+    int listed = 0;
+    for (int k = 0; k < points; ++k) {
+      const double height = x[k] * normal.x + y[k] * normal.y + z[k] * normal.z - offset - radius[k];
+      if (height < margin && listed < most_candidates) list_[listed++] = static_cast<std::uint16_t>(k);
+    }
+    listed_ = listed;
   }
   VOLVOX_KERNEL void add(const PlaneCandidate& c) {
     if (listed_ + extras_ < most_candidates && extras_ < most_extra) extra_[extras_++] = c;
@@ -221,22 +233,38 @@ class LoneCandidates {
   const LoneShape& shape_;
   const SeenPlane& plane_;
   std::uint16_t list_[most_candidates];
-  PlaneCandidate extra_[most_extra];
+  union {
+    PlaneCandidate extra_[most_extra];  // left as they are
+  };
   int listed_ = 0, extras_ = 0;
 };
 
-// Room for a robot that a thread works at.
+// Room for a robot that a thread works at. All of it is written before it is read: to set it to zero would move as many
+// bytes as a substep does. (So unions: what is in them is left as it is.)
 template <int most_nodes, int most_dofs, int most_contacts>
 struct LoneRoom {
   static constexpr int nodes_room = most_nodes, dofs_room = most_dofs, contacts_room = most_contacts;
+  VOLVOX_KERNEL LoneRoom() {}
+
   FlockBody<double> bodies[most_nodes];
   FlockJoint<double> joints[most_nodes];
-  Drive<double> drives[most_dofs];
-  FlockContact<double> contacts[most_contacts];
+  union {
+    Drive<double> drives[most_dofs];
+  };
+  union {
+    FlockContact<double> contacts[most_contacts];
+  };
   FlockContact<double>* active[most_contacts];
   int slot_of[most_contacts];
-  ContactPoint points[most_contacts];  // by slot
-  LoneContact kept[most_contacts];     // the same
+  union {
+    ContactPoint points[most_contacts];  // by slot
+  };
+  union {
+    LoneContact kept[most_contacts];  // the same
+  };
+  union {
+    Manifold manifold;
+  };
   double still[most_nodes];
   bool sleeps[most_nodes];  // when contacts are looked for first: others of the robot are woken, it follows
   // Of FlockRoomView.
@@ -279,9 +307,8 @@ class LoneTick {
       return LoneEnd::moved;
     }
     step_ = tick / count;
-    constexpr int most_between_looks = 8;
-    for (int left = count; left > 0; left -= most_between_looks) {
-      const int look = left < most_between_looks ? left : most_between_looks;
+    for (int left = count; left > 0; left -= lone_between_looks) {
+      const int look = left < lone_between_looks ? left : lone_between_looks;
       for (int now = 0; now < look;) {
         const LoneEnd end = detect(now, look);
         if (end != LoneEnd::moved) return end;
@@ -347,6 +374,11 @@ class LoneTick {
     }
     for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
       LoneReader<Words> in = reader(layout_.contact(i));
+      std::uint64_t feature;
+      in(feature);
+      room_.kept[i].feature = feature;
+      if (feature == feature_taken) continue;
+      in = reader(layout_.contact(i));
       archive_contact(in, room_.kept[i]);
     }
   }
@@ -448,7 +480,7 @@ class LoneTick {
     const Vec3 felt = felt_turning(body.angular, body.rotation, own.axle, own.swing);
     const double turning = length(felt) * own.swing;
     const double slack = now == 0 ? detection_slack : detection_slack + bearable_surprise / 2;
-    const double widest = slack < hit_speed * step_ ? hit_speed * step_ : slack;
+    const double widest = slack < lone_hit_speed * step_ ? lone_hit_speed * step_ : slack;
     Box3 box = bounds_in(own.bounds, body.axes, body.position, widest / 2 + horizon * turning);
     box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
     for (const LoneGround& ground : pattern_.grounds) {
@@ -480,7 +512,7 @@ class LoneTick {
       LoneCandidates candidates(own, seen);
       for (std::size_t c = 0; c < own.convexes.size(); ++c)
         if (own.convexes[c].cylinder()) add_cylinder(own.convexes[c], static_cast<int>(c), seen, candidates);
-      Manifold manifold;
+      Manifold& manifold = room_.manifold;
       int convex[Manifold::most_found];
       choose_points(own, candidates, seen, manifold, convex);
       for (int p = 0; p < manifold.count; ++p) {
@@ -500,7 +532,7 @@ class LoneTick {
 
   // Contacts for the substeps to come. False: there are too many.
   VOLVOX_KERNEL bool take_in(int node, const LoneGround& ground, int first, int found) {
-    if (count_ + found > Room::contacts_room || count_ + found > most_lone_points) return false;
+    if (count_ + found > Room::contacts_room || count_ + found > lone_most_points) return false;
     for (int p = 0; p < found; ++p) {
       FlockContact<double>& to = room_.contacts[count_];
       clear(to, node);
@@ -565,7 +597,7 @@ class LoneTick {
     }
     for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
       LoneWriter<Words> out = writer(layout_.contact(i));
-      if (room_.points[i].feature == feature_taken) out(feature_taken);
+      if (room_.points[i].feature == feature_taken) out(std::uint64_t{feature_taken});
       else archive_contact(out, room_.points[i]);
     }
   }
@@ -583,9 +615,6 @@ class LoneTick {
       archive_seen(out, room_.points[i], active);
     }
   }
-
-  static constexpr double hit_speed = 1.0;     // m/s, as Detector's
-  static constexpr int most_lone_points = 64;  // as ContactSolver's
 
   const LonePattern& pattern_;
   Room& room_;

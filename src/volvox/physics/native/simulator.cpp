@@ -11,10 +11,6 @@
 namespace volvox::physics::native {
 namespace {
 
-// All contacts are looked for at the start of a tick, and in long ticks again after so many substeps: who looks far
-// ahead finds pairs that never meet, and is surprised more often. A tick of 1/60 s has four of the default ones.
-constexpr int most_between_looks = 8;
-
 bool same(const MotorCommand& a, const MotorCommand& b) {
   return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd &&
          a.max_velocity == b.max_velocity && a.max_torque == b.max_torque;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "volvox/base/random.h"
+#include "volvox/physics/motor_wave.h"
 #include "volvox/physics/native/native_engine.h"
 #include "volvox/physics/scenes/robots.h"
 
@@ -20,21 +21,6 @@ inline const char* name(Robot robot) {
   const char* names[] = {"superbot", "atron", "wheeled", "slider", "hopper", "ball"};
   return names[static_cast<int>(robot)];
 }
-
-// How a motor is told what to do, tick by tick.
-struct MotorWave {
-  MotorCommand command;
-  double amplitude = 0, frequency = 0, phase = 0;  // of the target; Hz, rad
-  double stop = 1e300;                             // s, after which the motor holds still
-
-  MotorCommand at(double time) const {
-    MotorCommand now = command;
-    const double last = time < stop ? time : stop;
-    now.target += amplitude * volvox::sin(2 * pi * frequency * last + phase);
-    if (time >= stop && now.control == Control::velocity) now.target = 0;
-    return now;
-  }
-};
 
 struct LoneRobot {
   scenes::BenchScene scene;

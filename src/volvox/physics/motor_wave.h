@@ -1,0 +1,26 @@
+// A motor whose target swings: what a body with oscillators for a mind is told, without anybody to tell it in every
+// tick. Compiled for the processor and for GPUs.
+#pragma once
+
+#include "volvox/base/elementary.h"
+#include "volvox/base/gpu.h"
+#include "volvox/physics/engine.h"
+
+namespace volvox::physics {
+
+struct MotorWave {
+  MotorCommand command;                            // the target is the middle
+  double amplitude = 0, frequency = 0, phase = 0;  // of the target; Hz, rad
+  double stop = 1e300;                             // s, after which it keeps its place, or stands (velocity)
+
+  // At the begin of a tick.
+  VOLVOX_ALSO_ON_GPU MotorCommand at(double time) const {
+    MotorCommand now = command;
+    const double last = time < stop ? time : stop;
+    now.target += amplitude * elementary::sin(2 * pi * frequency * last + phase);
+    if (time >= stop && now.control == Control::velocity) now.target = 0;
+    return now;
+  }
+};
+
+}  // namespace volvox::physics

@@ -1,0 +1,172 @@
+// Worlds that a device moves have the bits of their engines. The device is a GPU, where there is one, and everywhere
+// the same kernels on the processor behind the same interface.
+#include "volvox/physics/population.h"
+
+#include <cstdlib>
+
+#include "volvox/physics/native/lone.h"
+#include "volvox/physics/native/test/lone_robots.h"
+
+namespace volvox::physics::cuda {
+
+// The kernels of a GPU, one robot after the other on the processor.
+struct DeviceRobots {
+  const native::LonePattern* pattern;
+  std::vector<double> words;
+  std::vector<MotorWave> waves;
+  std::vector<DeviceEnd> ends;
+};
+
+}  // namespace volvox::physics::cuda
+
+namespace volvox::physics {
+namespace {
+
+using cuda::Device;
+using cuda::DeviceAnswer;
+using cuda::DeviceApi;
+using cuda::DeviceEnd;
+using cuda::DeviceRobots;
+using cuda::DeviceTick;
+using native::LoneEnd;
+
+DeviceApi processor_api() {
+  DeviceApi api;
+  api.version = cuda::device_api_version;
+  api.create = [](const native::LonePattern* pattern, std::size_t count, char*) {
+    auto* robots = new DeviceRobots{pattern, {}, {}, std::vector<DeviceEnd>(count)};
+    robots->words.resize(count * static_cast<std::size_t>(layout_of(*pattern).all_words()));
+    robots->waves.resize(count * static_cast<std::size_t>(layout_of(*pattern).nodes - 1));
+    return robots;
+  };
+  api.destroy = [](DeviceRobots* robots) { delete robots; };
+  api.load = [](DeviceRobots* r, std::size_t first, std::size_t count, const double* words, const MotorWave* waves,
+                char*) {
+    const std::size_t width = r->words.size() / r->ends.size(), joints = r->waves.size() / r->ends.size();
+    std::copy_n(words, count * width, r->words.data() + first * width);
+    std::copy_n(waves, count * joints, r->waves.data() + first * joints);
+    std::fill_n(r->ends.begin() + static_cast<std::ptrdiff_t>(first), count, DeviceEnd{});
+    return DeviceAnswer::done;
+  };
+  api.step = [](DeviceRobots* r, const DeviceTick* ticks, std::size_t count, double*, char*) {
+    const std::size_t width = r->words.size() / r->ends.size(), joints = r->waves.size() / r->ends.size();
+    for (std::size_t i = 0; i < r->ends.size(); ++i) {
+      for (std::size_t k = 0; k < count && r->ends[i].end == LoneEnd::moved; ++k) {
+        std::vector<MotorCommand> commands(joints + 8);
+        for (std::size_t node = 1; node <= joints; ++node)
+          commands[static_cast<std::size_t>(r->pattern->links[node].joint_index)] =
+              r->waves[i * joints + node - 1].at(ticks[k].time);
+        r->ends[i].end = tick_lone(*r->pattern, std::span(r->words).subspan(i * width, width), commands,
+                                   ticks[k].length, k + 1 == count);
+        r->ends[i].ticks += r->ends[i].end == LoneEnd::moved;
+      }
+    }
+    return DeviceAnswer::done;
+  };
+  api.save = [](DeviceRobots* r, std::size_t first, std::size_t count, double* words, DeviceEnd* ends, char*) {
+    const std::size_t width = r->words.size() / r->ends.size();
+    std::copy_n(r->words.data() + first * width, count * width, words);
+    std::copy_n(r->ends.data() + first, count, ends);
+    return DeviceAnswer::done;
+  };
+  return api;
+}
+
+// Robots with their engines, once for a device and once alone.
+struct Worlds {
+  explicit Worlds(std::shared_ptr<const Device> on) : device(std::move(on)) {}
+
+  void add(const native::LoneRobot& robot) {
+    for (auto* engines : {&alone, &together}) engines->push_back(robot.engine());
+    motors.push_back(robot.motors);
+  }
+  Population population(std::vector<std::unique_ptr<Engine>>& engines, std::shared_ptr<const Device> where) {
+    std::vector<Population::Member> members;
+    for (std::size_t i = 0; i < engines.size(); ++i) members.push_back({engines[i].get(), motors[i]});
+    return {std::move(members), std::move(where), nullptr};
+  }
+  // The share of ticks that the device did.
+  double compare(const std::vector<std::int64_t>& calls) {
+    Population here = population(alone, nullptr), there = population(together, device);
+    std::int64_t now = 0, on_device = 0;
+    for (const std::int64_t count : calls) {
+      const auto ours = here.advance(tick, now, count), theirs = there.advance(tick, now, count);
+      now += count, on_device += there.ticks_on_device();
+      for (std::size_t i = 0; i < alone.size(); ++i) {
+        EXPECT_TRUE(ours[i].ok() && theirs[i].ok());
+        EXPECT_EQ(native::hash_of(*alone[i]), native::hash_of(*together[i])) << "robot " << i << " after tick " << now;
+      }
+    }
+    left = there.left_to_engines();
+    return static_cast<double>(on_device) / static_cast<double>(now * static_cast<std::int64_t>(alone.size()));
+  }
+
+  std::shared_ptr<const Device> device;
+  std::vector<std::unique_ptr<Engine>> alone, together;
+  std::vector<std::vector<MotorWave>> motors;
+  std::map<std::string, std::int64_t> left;
+  TickLength tick = *TickLength::parse("1/60");
+};
+
+void compare_robots(const std::shared_ptr<const Device>& device) {
+  for (const native::Robot robot : native::all_robots) {
+    Worlds worlds(device);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) worlds.add(native::lone_robot(robot, seed));
+    // Swarms of one kind, whose motors differ.
+    for (std::uint64_t seed = 21; seed <= 60; ++seed) {
+      native::LoneRobot one = native::lone_robot(robot, 21);
+      for (std::size_t i = 0; i < one.motors.size(); ++i) one.motors[i].phase += 0.1 * static_cast<double>(seed);
+      worlds.add(one);
+    }
+    EXPECT_GT(worlds.compare({1, 2, 60, 7, 50}), 0.5) << native::name(robot);
+  }
+}
+
+TEST(Population, has_the_bits_of_the_engines_on_kernels_of_a_device) {
+  static const DeviceApi api = processor_api();
+  compare_robots(Device::of(api));
+}
+
+TEST(Population, goes_on_by_its_engines_where_a_device_fails) {
+  static DeviceApi api = processor_api();
+  api.step = [](DeviceRobots*, const DeviceTick*, std::size_t, double*, char* message) {
+    std::snprintf(message, 256, "out of memory");
+    return DeviceAnswer::failed;
+  };
+  Worlds worlds(Device::of(api));
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) worlds.add(native::lone_robot(native::Robot::superbot, seed));
+  EXPECT_EQ(worlds.compare({5, 5}), 0);
+  ASSERT_EQ(worlds.left.size(), 1u);
+  EXPECT_NE(worlds.left.begin()->first.find("out of memory"), std::string::npos);
+}
+
+TEST(Population, says_what_is_left_to_the_engines) {
+  static const DeviceApi api = processor_api();
+  Worlds worlds(Device::of(api));
+  native::LoneRobot loud = native::lone_robot(native::Robot::superbot, 1);
+  worlds.add(loud);
+  for (BodyDesc& body : loud.scene.bodies) body.quiet = false;
+  worlds.add(loud);
+  EXPECT_EQ(worlds.compare({20}), 0.5);
+  ASSERT_EQ(worlds.left.size(), 1u);
+  EXPECT_NE(worlds.left.begin()->first.find("may touch each other"), std::string::npos);
+}
+
+TEST(Device, is_not_found_where_there_is_no_library) {
+  const char* before = std::getenv("VOLVOX_ROBOTS_CUDA_LIBRARY");
+  const std::string library = before == nullptr ? "" : before;
+  setenv("VOLVOX_ROBOTS_CUDA_LIBRARY", "/nowhere/libvolvox_robots_cuda.so", 1);
+  const auto device = Device::find();
+  setenv("VOLVOX_ROBOTS_CUDA_LIBRARY", library.c_str(), 1);
+  ASSERT_FALSE(device.ok());
+  EXPECT_NE(device.error().text().find("/nowhere"), std::string::npos) << device.error().text();
+}
+
+TEST(OnAGpu, robots_have_the_bits_of_their_engines) {
+  const auto device = Device::find();
+  if (!device.ok()) GTEST_SKIP() << "not tested, because there is no GPU here: " << device.error().text();
+  compare_robots(*device);
+}
+
+}  // namespace
+}  // namespace volvox::physics
