@@ -150,7 +150,8 @@ def test_the_command(tmp_path: pathlib.Path) -> None:
         assert (tmp_path / "snake.xml").read_text() == world.mjcf()[0]
     for words, what in (
         (["superbot"], "nothing is to be written"),
-        (["superbot", "--csv", "--mjcf", "x.xml"], "at once"),
+        (["superbot", "--mjcf", "x.xml", "--every", "3"], "belongs to --page"),
+        (["superbot", "--csv", "--mjcf", "x.xml"], "only one of"),
         (["superbt", "--mjcf", "x.xml"], "superb"),
         (["superbot", "--mjcf", "no/such/x.xml"], "x.xml"),
         (["superbot", "--mjcf", "x.xml", "--set", "a=1"], "no parameters"),
