@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arguments import suggestion, tick_length
+from ._files import replace_file
 from .errors import InputError
 
 __all__ = ["RobotSpec", "WorldSpec"]
@@ -226,9 +227,9 @@ class _Spec:
             if not overwrite and there.exists() and not (there.is_file() and there.read_bytes() == content):
                 raise InputError(f"there is another {there} already; save to another folder, or give overwrite=True")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.sdf(), encoding="utf-8")
         for there, content in beside.items():
-            there.write_bytes(content)
+            replace_file(there, content)
+        replace_file(path, self.sdf().encode(errors="surrogateescape"))
         return path
 
     def __repr__(self) -> str:
@@ -267,7 +268,7 @@ class RobotSpec(_Spec):
         if file.suffix != ".sdf":
             raise InputError(f"{file} is not SDF: only SDF can be changed; load() takes it as it is")
         spec = cls.__new__(cls)
-        root = _parse(file.read_text(encoding="utf-8"), str(file))
+        root = _parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
         _anchor(root, file.parent)
         _Spec.__init__(spec, root)
         return spec
@@ -475,7 +476,7 @@ class WorldSpec(_Spec):
             if not where.endswith(".sdf"):
                 raise InputError(f"{where} is not SDF: only SDF can be changed; load() takes it as it is")
             folder = pathlib.Path(where).parent
-            text = pathlib.Path(where).read_text(encoding="utf-8")
+            text = pathlib.Path(where).read_text(encoding="utf-8", errors="replace")
         root = _parse(text.lstrip(), where)
         _anchor(root, folder)
         spec = cls.__new__(cls)
