@@ -1,12 +1,12 @@
 // volvox.Agent: all that a behaviour in Python can know and do (mind/agent.h).
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "python_behavior.h"
+#include "text.h"
 
 namespace volvox::python {
 namespace {

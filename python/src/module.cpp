@@ -1,8 +1,8 @@
 // The extension module volvox._core. python/volvox wraps it into the API that people use.
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "text.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/model/reader.h"
 #include "volvox/sim/experiment.h"
@@ -30,10 +30,10 @@ void translate(const std::exception_ptr& thrown, void*) {
     for (const Diagnostic& d : failure.error().diagnostics())
       diagnostics.append(nb::make_tuple(d.file, d.line, d.what, d.fix));
     const nb::object type = nb::module_::import_("volvox.errors").attr(class_of(failure.kind()));
-    PyErr_SetObject(type.ptr(), type(failure.what(), diagnostics).ptr());
+    PyErr_SetObject(type.ptr(), type(std::string(failure.what()), diagnostics).ptr());
   } catch (const mind::AgentError& error) {
     const nb::object type = nb::module_::import_("volvox.errors").attr("InputError");
-    PyErr_SetObject(type.ptr(), type(error.what(), nb::list()).ptr());
+    PyErr_SetObject(type.ptr(), type(std::string(error.what()), nb::list()).ptr());
   }
 }
 

@@ -1,9 +1,8 @@
 #include "python_behavior.h"
 
-#include <nanobind/stl/string.h>
-
 #include <limits>
 
+#include "text.h"
 #include "volvox/mind/message_types.h"
 #include "volvox/mind/transfer.h"
 
@@ -170,7 +169,7 @@ nb::object to_python(const Payload& payload) {
   if (const auto number = payload.as<double>()) return nb::float_(*number);
   if (const auto flag = payload.as<bool>()) return nb::bool_(*flag);
   if (const auto whole = payload.as<std::int64_t>()) return nb::int_(*whole);
-  if (const auto text = payload.as<std::string>()) return nb::str(text->data(), text->size());
+  if (const auto text = payload.as<std::string>()) return nb::steal(text_from(text->data(), text->size()));
   if (const auto bytes = payload.as<mind::Bytes>())
     return nb::bytes(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   if (const auto packed = payload.as<PythonValue>())

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "text.h"
 #include "volvox/base/hash.h"
 #include "volvox/record/recording.h"
 #include "volvox/record/replay.h"

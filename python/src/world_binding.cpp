@@ -3,11 +3,11 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <utility>
 
+#include "text.h"
 #include "volvox/base/hash.h"
 #include "volvox/model/mjcf.h"
 #include "volvox/world/measures.h"

@@ -294,3 +294,52 @@ def test_the_interpreter_may_end_with_worlds_open() -> None:
     """)
     out, err = _end_of(process)
     assert out == "end\n" and process.returncode == 0 and err == "", err
+
+
+def test_names_that_are_not_utf8(tmp_path: pathlib.Path) -> None:
+    """As Python's own names of files: lone surrogates, which lead back to the same bytes."""
+    world = chain("hold").encode().replace(b'name="m"', b'name="m\xff\xc3"')
+    assert b"\xff" in world
+    folder = tmp_path / os.fsdecode(b"w\xfe")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system has no such names")
+    (folder / "w.sdf").write_bytes(world)
+    with volvox.load(folder / "w.sdf") as loaded:
+        name = loaded.module_names[0]
+        assert name == "m\udcff\udcc30"
+        loaded.push(name, (1, 0, 0))
+        loaded.record(folder / "r")
+        loaded.step(3)
+        snapshot, hashed = loaded.snapshot(), loaded.state_hash
+        text, _ = loaded.sdf()
+        assert text.encode()
+        with pytest.raises(volvox.InputError, match="m"):
+            loaded.push("m\udcff", (1, 0, 0))
+        assert loaded.end()
+    with volvox.load(folder / "w.sdf", restore=snapshot) as again:
+        assert (again.tick, again.state_hash) == (3, hashed)
+    assert "m\ufffd\ufffd0" in volvox.Recording(folder / "r").modules, "its text is JSON, which has UTF-8 alone"
+    with pytest.raises(volvox.InputError):
+        volvox.load(os.fsdecode(b"none\xff.sdf"))
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    film = volvox.Film([np.zeros((2, 2, 3), np.uint8)], [0.0], "a \udcff")
+    film.save(tmp_path / "film.html")
+    good = (tmp_path / "film.html").read_bytes()
+    spec = volvox.RobotSpec("r")
+    spec.save(tmp_path / "r.sdf")
+    robot = (tmp_path / "r.sdf").read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        film.save(tmp_path / "film.html")
+    with pytest.raises(OSError, match="No space"):
+        spec.save(tmp_path / "r.sdf", overwrite=True)
+    assert (tmp_path / "film.html").read_bytes() == good and (tmp_path / "r.sdf").read_bytes() == robot
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["film.html", "r.sdf"]

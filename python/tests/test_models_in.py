@@ -167,3 +167,55 @@ def test_xacro(tmp_path: pathlib.Path) -> None:
         volvox.load(tmp_path / "bad.xacro")
     with pytest.raises(volvox.InputError, match="there is no file"):
         volvox.load(tmp_path / "none.xacro")
+
+
+def test_xacro_without_an_end_is_ended(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("xacro", reason="xacro is not installed")
+    monkeypatch.setattr(volvox.foreign, "_SECONDS", 2)
+    for inside, reason in [
+        ("${9**9**9}", "more than 2 s"),
+        ("${'a'*10**11}", "10\\*\\*11|more than"),
+        ("${__import__('os').system('touch owned')}", "invalid name"),
+        ("${1/0}", "division by zero"),
+        ("$(arg nothing)", "nothing"),
+    ]:
+        file = tmp_path / "a.xacro"
+        file.write_text(f'<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><link name="{inside}"/></robot>')
+        with pytest.raises(volvox.InputError, match=reason):
+            volvox.load(file)
+    for text in (b"", b"<robot", b'<robot name="\xff"/>', b'<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="a.xacro"/></robot>'):
+        file.write_bytes(text)
+        with pytest.raises(volvox.InputError, match="xacro cannot read it"):
+            volvox.load(file)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.xacro"]
+
+
+def test_bad_mjcf_is_an_error(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("mujoco", reason="mujoco is not installed")
+    body = '<body><freejoint/><geom size="{}" mass="{}"/></body>'
+    inside = {
+        "many": '<replicate count="100000000" offset="1 0 0"><geom size=".1"/></replicate>',
+        "many_of_many": '<replicate count="1000" offset="1 0 0"><replicate count="1000" offset="1 0 0"><geom size=".1"/></replicate></replicate>',
+        "negative": body.format(0.1, -1),
+        "empty_ball": body.format(0, 1),
+        "not_a_number": '<body pos="nan 0 0"><freejoint/><geom size="0.1" mass="1"/></body>',
+        "no_mesh": '<geom type="mesh" mesh="x"/>',
+        "deep": "<body>" * 5000 + "</body>" * 5000,
+        "unknown": "<bodie/>",
+    }
+    texts = {name: f"<mujoco><worldbody>{text}</worldbody></mujoco>".encode() for name, text in inside.items()}
+    texts.update(
+        nul=b"<mujoco>\0</mujoco>",
+        half=b"<mujoco><worldbody>",
+        itself=b'<mujoco><include file="itself.xml"/></mujoco>',
+        passwd=b'<mujoco><include file="/etc/passwd"/></mujoco>',
+        device=b'<mujoco><include file="/dev/zero"/></mujoco>',
+        plugin=b'<mujoco><extension><plugin plugin="mujoco.x"/></extension></mujoco>',
+    )
+    for name, content in texts.items():
+        (tmp_path / f"{name}.xml").write_bytes(content)
+        with pytest.raises(volvox.InputError):
+            volvox.load(tmp_path / f"{name}.xml")
+    (tmp_path / "name.xml").write_bytes(b'<mujoco><worldbody><body name="b\xff"><freejoint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>')
+    with pytest.warns(volvox.VolvoxWarning), volvox.load(tmp_path / "name.xml") as world:
+        world.step(1)

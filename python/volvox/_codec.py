@@ -37,7 +37,7 @@ def _pack(value: Any, out: list[bytes]) -> None:
     elif isinstance(value, float):
         out.append(b"d" + struct.pack("<d", value))
     elif isinstance(value, str):
-        out.append(_sized(b"s", value.encode()))
+        out.append(_sized(b"s", value.encode(errors="surrogatepass")))
     elif isinstance(value, (bytes, bytearray)):
         out.append(_sized(b"b", bytes(value)))
     elif isinstance(value, (np.ndarray, np.generic)):
@@ -88,7 +88,7 @@ class _Reader:
         if tag == b"i":
             return int(self.take(self.size()))
         if tag == b"s":
-            return self.take(self.size()).decode()
+            return self.take(self.size()).decode(errors="surrogatepass")
         if tag == b"b":
             return self.take(self.size())
         if tag == b"a":

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arguments import suggestion
+from ._files import replace_file
 from .errors import InputError
 
 _URI = "https://volvox.sim/sdf"
@@ -223,9 +224,9 @@ class _Spec:
             if not overwrite and there.exists() and not (there.is_file() and there.read_bytes() == content):
                 raise InputError(f"there is another {there} already; save to another folder, or give overwrite=True")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.sdf(), encoding="utf-8")
         for there, content in beside.items():
-            there.write_bytes(content)
+            replace_file(there, content)
+        replace_file(path, self.sdf().encode(errors="surrogateescape"))
         return path
 
     def __repr__(self) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import pathlib
 import re
+import subprocess
+import sys
 import warnings
 from typing import Union
 
@@ -40,20 +44,41 @@ def _is_mjcf(file: str) -> bool:
         return False  # the reader of SDF says what is wrong
 
 
+# Files of xacro have Python in them, which may have no end (${9**9**9}) or take all memory: it is expanded in a process with limits.
+_EXPAND = """
+import json, resource, sys
+for what, limit in ((resource.RLIMIT_CPU, int(sys.argv[2])), (resource.RLIMIT_AS, int(sys.argv[3]))):
+    resource.setrlimit(what, (limit, limit))
+import xacro
+try:
+    answer = {"text": xacro.process_file(sys.argv[1]).toxml()}
+except Exception as error:  # of many kinds: its own, of the XML parser, of the Python within the file
+    answer = {"reason": f"{type(error).__name__}: {error}"}
+json.dump(answer, sys.stdout)
+"""
+_SECONDS, _BYTES = 20, 4 << 30
+
+
+def _expanded(path: pathlib.Path) -> str:
+    done = subprocess.run([sys.executable, "-c", _EXPAND, str(path), str(_SECONDS), str(_BYTES)], capture_output=True, stdin=subprocess.DEVNULL)
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = {"reason": f"it takes more than {_SECONDS} s or {_BYTES >> 30} GB"}
+    if "text" not in answer:
+        reason = answer["reason"]
+        raise InputError(f"{path}: xacro cannot read it: {reason}", [(str(path), 0, reason, "mend the file")])
+    return str(answer["text"])
+
+
 def urdf_of_xacro(file: Source) -> str:
     """URDF as text. Files that it names (meshes) get their whole path: beside the file, or in a package around it."""
     path = pathlib.Path(file).resolve()
     if not path.is_file():
         raise InputError(f"there is no file {path}")
-    try:
-        import xacro
-    except ImportError:
-        raise InputError(f"{path.name} is xacro, which is not installed; run: pip install xacro") from None
-    try:
-        text: str = xacro.process_file(str(path)).toxml()
-    except Exception as error:  # of many kinds: its own, of the XML parser, of the Python within the file
-        reason = f"{type(error).__name__}: {error}"
-        raise InputError(f"{path}: xacro cannot read it: {reason}", [(str(path), 0, reason, "mend the file")]) from None
+    if importlib.util.find_spec("xacro") is None:
+        raise InputError(f"{path.name} is xacro, which is not installed; run: pip install xacro")
+    text = _expanded(path)
 
     def whole(match: re.Match[str]) -> str:
         name = match[2]

@@ -54,7 +54,8 @@ class _Writer:
         if np.any(world.velocities[world.module_links]):
             self.leave_out("velocities: all begins at rest")
         ET.indent(self.root)
-        return '<?xml version="1.0"?>\n' + ET.tostring(self.root, encoding="unicode") + "\n", self.left_out
+        text = ET.tostring(self.root, encoding="unicode")  # names may have bytes that are not UTF-8
+        return '<?xml version="1.0"?>\n' + text.encode(errors="surrogateescape").decode(errors="replace") + "\n", self.left_out
 
     # --- Obstacles ---------------------------------------------------------------------------
 
@@ -64,7 +65,7 @@ class _Writer:
         _put(_put(self.top, "physics", name="step", type="ignored"), "max_step_size", 0.001)
         inside: Optional[ET.Element] = None
         if file.endswith(".sdf"):
-            text = pathlib.Path(file).read_text(encoding="utf-8")
+            text = pathlib.Path(file).read_text(encoding="utf-8", errors="replace")
             for name, value in self.world.settings.items():
                 text = text.replace("${" + name + "}", value)
             root = _parse(text, file)
@@ -106,7 +107,7 @@ class _Writer:
         file = pathlib.Path(self.world.file)
         if file.suffix != ".sdf":
             return None
-        root = _parse(file.read_text(encoding="utf-8"), str(file))
+        root = _parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
         _anchor(root, file.parent)
         for model in root.iter("model"):
             if model.get("name") == name:
@@ -114,7 +115,7 @@ class _Writer:
         for module in root.iter(f"{{{_URI}}}module"):
             beside = module.get("robot", "")
             if module.get("name") == name and beside.endswith(".sdf") and pathlib.Path(beside).exists():
-                found = _parse(pathlib.Path(beside).read_text(encoding="utf-8"), beside)
+                found = _parse(pathlib.Path(beside).read_text(encoding="utf-8", errors="replace"), beside)
                 _anchor(found, pathlib.Path(beside).parent)
                 return found.find("model")
         return None

@@ -38,12 +38,34 @@ def read_mjcf(model: Union[str, os.PathLike[str]]) -> tuple[WorldSpec, list[str]
     return _Reader(_compile(model)).read()
 
 
+_MOST_COPIES = 100_000  # that <replicate>, <composite> and <flexcomp> of one file may make
+
+
+def _check_counts(text: str) -> None:
+    """MuJoCo has no limit: <replicate count="1000000000"> takes all memory."""
+    name, is_text = ("the text", True) if text.lstrip().startswith("<") else (text, False)
+    if not is_text:
+        try:
+            text = pathlib.Path(text).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return  # MuJoCo says what is wrong
+    copies = 1.0
+    for found in re.finditer(r"""<(?:replicate|composite|flexcomp)\b[^>]*?\bcount\s*=\s*["']([^"']*)""", text):
+        for count in re.findall(r"\d+", found[1]):
+            copies *= max(1, int(count[:12]))
+        if copies > _MOST_COPIES:
+            line = text.count("\n", 0, found.start()) + 1
+            what = f"{copies:.0f} copies of a part; give at most {_MOST_COPIES}"
+            raise InputError(f"{name}:{line}: {what}", [(name, line, what, "give smaller counts")])
+
+
 def _compile(model: Union[str, os.PathLike[str]]) -> Any:
     try:
         import mujoco
     except ImportError:
         raise InputError("MJCF is read by MuJoCo itself, which is not installed; run: pip install mujoco") from None
     text = os.fspath(model)
+    _check_counts(text)
     try:
         if text.lstrip().startswith("<"):
             return mujoco.MjModel.from_xml_string(text)
@@ -111,7 +133,10 @@ class _Reader:
         if kind == "model":
             return re.sub(r"\W", "_", self.m.names.split(b"\0", 1)[0].decode("utf-8", "replace"))
         objects = {"body": "mjOBJ_BODY", "joint": "mjOBJ_JOINT", "geom": "mjOBJ_GEOM", "actuator": "mjOBJ_ACTUATOR"}
-        given = self.enum.mj_id2name(self.m, getattr(self.enum.mjtObj, objects[kind]), i)
+        try:
+            given = self.enum.mj_id2name(self.m, getattr(self.enum.mjtObj, objects[kind]), i)
+        except UnicodeDecodeError:  # a name that is not UTF-8
+            given = None
         return re.sub(r"\W", "_", given) if given else f"{kind}{i}"
 
     def new(self, name: str, taken: set[str]) -> str:

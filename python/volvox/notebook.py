@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ._files import replace_file
 from .errors import BusyError, InputError, VolvoxError
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ class Film:
 
     def save(self, file: Any) -> None:
         """Writes it as a page of its own, which can be opened in any browser."""
-        with open(file, "w", encoding="utf-8") as page:
-            page.write(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self.title)}</title>{self._repr_html_()}</html>\n')
+        page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self.title)}</title>{self._repr_html_()}</html>\n'
+        replace_file(file, page.encode(errors="replace"))  # a title may have bytes that are not UTF-8
 
 
 def film(

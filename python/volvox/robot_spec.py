@@ -66,7 +66,7 @@ class RobotSpec(_Spec):
         if file.suffix != ".sdf":
             raise InputError(f"{file} is not SDF: only SDF can be changed; load() takes it as it is")
         spec = cls.__new__(cls)
-        root = _parse(file.read_text(encoding="utf-8"), str(file))
+        root = _parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
         _anchor(root, file.parent)
         _Spec.__init__(spec, root)
         return spec

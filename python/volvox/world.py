@@ -563,7 +563,7 @@ def load(
         folder = tempfile.TemporaryDirectory(prefix="volvox_")
         is_urdf = "<robot" in where and "<sdf" not in where
         where = os.path.join(folder.name, "robot.urdf" if is_urdf else "world.sdf")
-        pathlib.Path(where).write_text(os.fspath(experiment).lstrip(), encoding="utf-8")
+        pathlib.Path(where).write_text(os.fspath(experiment).lstrip(), encoding="utf-8", errors="surrogateescape")
     if restore is not None and not isinstance(restore, bytes):
         restore = pathlib.Path(restore).read_bytes()
     if isinstance(seed, bool) or seed < 0 or seed >= 2**64:

@@ -87,7 +87,7 @@ class WorldSpec(_Spec):
             if not where.endswith(".sdf"):
                 raise InputError(f"{where} is not SDF: only SDF can be changed; load() takes it as it is")
             folder = pathlib.Path(where).parent
-            text = pathlib.Path(where).read_text(encoding="utf-8")
+            text = pathlib.Path(where).read_text(encoding="utf-8", errors="replace")
         root = _parse(text.lstrip(), where)
         _anchor(root, folder)
         spec = cls.__new__(cls)

@@ -165,7 +165,9 @@ class Evolve(CommandTest):
                  ([self.write("v/task.json", json.dumps({**TASK, "evolve_settings": {"friction": [0.1, 1]}})), "--set", "friction=1"], "leave out --set friction"),
                  ([task, "--engine", "nativ"], "native"),
                  ([self.write("x/task.json", "{\n\"experiment\": 3,\n}")], "x/task.json:3"),
-                 (["nothing.json"], "nothing.json")]
+                 (["nothing.json"], "nothing.json"),
+                 (["a"], "a: this is the folder of an evolution, not a task\n  fix: go on with it by: volvox evolve TASK --out a --resume"),
+                 (["x"], "give its task: x/task.json")]
         for arguments, words in cases:
             self.assertIn(words, self.run_program("evolve", *arguments, "--generations", "1", status=2).stderr, arguments)
         self.write("a/evolution.json", good[:len(good) // 2])

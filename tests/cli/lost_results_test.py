@@ -178,6 +178,16 @@ class Signals(LossTest):
             self.assertEqual(json.loads(self.read("r", "summary.json"))["status"], "stopped")
             os.remove(self.path("r", "metrics.csv"))
 
+    def test_a_run_that_was_stopped_before_it_began_did_not_succeed(self):
+        run = self.start(*SNAKE, "--duration", "1", "--view", "--no-browser", "--out", "r", "--quiet")
+        said = run.stderr.readline()
+        if "http://" not in said:
+            self.skipTest("there is no viewer here: " + said)
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(50), 1)
+        self.assertIn("the run did not begin", run.stderr.read())
+        self.assertEqual(json.loads(self.read("r", "summary.json"))["status"], "stopped")
+
     def test_nohup_holds(self):
         run = self.start(*SNAKE, "--duration", "1", "--real-time", "--out", "r", "--quiet", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_for(lambda: os.path.exists(self.path("r", "metrics.csv")), "it does not begin")

@@ -142,8 +142,9 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
   }
   // Worlds of catoms have no modules; how many catoms there are is among their metrics.
   const std::string modules = report.modules > 0 ? fmt::format("{} modules, ", report.modules) : "";
-  fmt::print("\n{}  {}engine {}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n", bold(report.experiment),
-             modules, report.engine, report.sim_time, report.wall_time,
+  const std::string precision = report.precision == "double" ? "" : fmt::format(" in {} precision", report.precision);
+  fmt::print("\n{}  {}engine {}{}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n",
+             bold(report.experiment), modules, report.engine, precision, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
   fmt::print("{}\n", report::text_table(rows));
   if (report.pacing) fmt::print("{}\n", sim::pacing_text(*report.pacing));

@@ -120,6 +120,11 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
     print_error(fmt::format("the run failed: {}", report.failure));
     return run_failed;
   }
+  // With --paused somebody may only want to look.
+  if (report.status == "stopped" && report.ticks == 0 && !arguments.paused && options.duration.value_or(1) > 0) {
+    print_error("the run did not begin: it was stopped while it waited for a browser");
+    return run_failed;
+  }
   return done;  // Ctrl-C is the normal end of viewing
 }
 

@@ -306,6 +306,12 @@ Result<Task> read_task(const std::string& name_or_file) {
         break;
       }
     if (file.extension() != ".json") {
+      if (fs::is_regular_file(file / "evolution.json", error))
+        return Diagnostic{file.string(), 0, "this is the folder of an evolution, not a task",
+                          fmt::format("go on with it by: volvox evolve TASK --out {} --resume", file.string())};
+      if (fs::is_regular_file(file / "task.json", error))
+        return Diagnostic{file.string(), 0, "this is a folder",
+                          fmt::format("give its task: {}", (file / "task.json").string())};
       const std::vector<std::string> known = task_names();
       const std::string nearest = nearest_name(name_or_file, known);
       return Error(fmt::format("there is no task named '{}'", name_or_file),

@@ -28,8 +28,9 @@ Result<std::unique_ptr<Engine>> EngineRegistry::make(const std::string& name, co
   if (found != factories_.end()) {
     std::unique_ptr<Engine> engine = found->second(settings);
     if (const Precision has = engine->info().precision; settings.precision && has != *settings.precision)
-      return Error(fmt::format("the engine '{}' knows {} precision only", name, physics::name(has)),
-                   fmt::format("leave out --precision {}, or use --engine native", physics::name(*settings.precision)));
+      return Error(
+          fmt::format("the engine '{}' knows {} precision only", name, physics::name(has)),
+          fmt::format("leave out {} (--precision, or after the @), or use native", physics::name(*settings.precision)));
     return engine;
   }
   const std::string near = nearest_name(name, names());

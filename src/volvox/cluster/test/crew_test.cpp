@@ -100,6 +100,36 @@ TEST_F(CrewTest, RanksShareTheWorkAndLeaveAtTheEnd) {
   EXPECT_EQ(status_of(two), 0);
 }
 
+// Somebody else's files among the letters of a folder that many can write.
+TEST_F(CrewTest, StrangeLettersAreNotBelieved) {
+  const pid_t one = rank(1, 3, squared);
+  {
+    auto ranks = join_by_files({0, 3, "job"}, folder_, 2);
+    ASSERT_TRUE(ranks.ok());
+    Crew crew(squared, 1, ranks->get(), "same");
+    int number = 0;
+    const auto strange = [&] {
+      if (++number > 3) return;
+      for (const char* to : {"to_0", "to_1"}) {
+        const fs::path box = folder_ / "job" / to;
+        for (const char* from : {"000002.9", "000099.9", "-00001.9", "word", "99999999999999999999"})
+          for (const char* text : {"done", "done x 1\n7", "failed x 18446744073709551616\n", "order", "hello",
+                                   "leave me", "\xff\xfe\x1b[2J", "\n\n\n", " "})
+            (void)write_file(box / (std::string(from) + std::to_string(number) + text[0]), text);
+        std::error_code error;
+        fs::create_directories(box / "000002.folder", error);
+      }
+    };
+    const auto found = all(crew, 100, strange);
+    for (std::size_t i = 0; i < 100; ++i) {
+      ASSERT_EQ(found.count(i), 1u);
+      EXPECT_EQ(found.find(i)->second.text, std::to_string(i * i));
+    }
+    say_over(**ranks);
+  }
+  EXPECT_EQ(status_of(one), 0);
+}
+
 TEST_F(CrewTest, ARankThatIsKilledOrStoppedIsReplaced) {
   std::vector<pid_t> others = {rank(1, 3, squared), rank(2, 3, squared)};
   auto ranks = join_by_files({0, 3, "job"}, folder_, 2);
