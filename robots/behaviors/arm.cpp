@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "segments.h"
 #include "volvox/base/index.h"
 
 namespace volvox::robots {
@@ -14,16 +15,6 @@ constexpr double integral_gain = 3;       // 1/s
 constexpr double largest_integral = 0.2;  // rad: three times the deflection of a motor at full torque
 constexpr double near_enough = 0.15;      // rad: with a larger error a joint is still moving
 constexpr int attempts = 40;              // random starts of the inverse kinematics, after the present posture
-
-double distance(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1) {
-  const Vec3 a = a1 - a0, b = b1 - b0, between = a0 - b0;
-  const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), ar = dot(a, between), br = dot(b, between);
-  const double across = aa * bb - ab * ab;
-  double s = across > 1e-12 ? clamp((ab * br - ar * bb) / across, 0, 1) : 0;
-  const double t = bb > 0 ? clamp((ab * s + br) / bb, 0, 1) : 0;
-  s = aa > 0 ? clamp((ab * t - ar) / aa, 0, 1) : 0;
-  return length(a0 + a * s - (b0 + b * t));
-}
 
 // Linear interpolation in joint space; `eased` makes velocity and acceleration zero at both ends.
 std::vector<double> between(const std::vector<double>& from, const std::vector<double>& to, double part) {
@@ -50,7 +41,7 @@ double clearance(const ArmMission& mission, const std::vector<double>& angles) {
   // Two parts with only one part between them cannot collide within the limits of the joints.
   for (std::size_t i = 0; i + 1 < corners.size(); ++i)
     for (std::size_t j = i + 3; j + 1 < corners.size(); ++j)
-      nearest = std::min(nearest, distance(corners[i], corners[i + 1], corners[j], corners[j + 1]));
+      nearest = std::min(nearest, segment_distance(corners[i], corners[i + 1], corners[j], corners[j + 1]));
   return nearest;
 }
 

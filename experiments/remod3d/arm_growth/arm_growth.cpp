@@ -2,6 +2,7 @@
 
 #include "disturbance.h"
 #include "grow.h"
+#include "segments.h"
 #include "volvox/base/index.h"
 
 namespace volvox::experiments::remod3d {
@@ -61,21 +62,41 @@ Result<model::Chain> planar_chain(const model::ModuleModel& superbot, int module
   return chain;
 }
 
-// The first joint of the arm, and the postures and places of the two loose modules. A place is where the loose module
-// turns its tail; an arm of one or two modules reaches it in a zigzag that leaves 2 cm of play. A loose module lies
-// roughly in the direction in which the zigzag ends, more exactly where the arm must stretch: a module that turns its
-// tail far slips, because half its weight rests on that tail.
-constexpr Vec3 shoulder{half, 0, rest};
-const std::vector<double> first_posture = {radians(-85), quarter, radians(89)};
-const std::vector<double> second_posture = {radians(-85), quarter, radians(50), radians(-50), quarter, radians(50)};
-constexpr double first_heading = radians(12), second_heading = radians(-48);
-const Vec3 first_place = shoulder + Vec3{0.142, 0, 0};
+// A loose module: the joint where it turns its tail, and where it points.
+struct Lying {
+  Vec3 tail;
+  double heading = 0;  // rad
+  Vec3 at(double along) const { return tail + Vec3{volvox::cos(heading), volvox::sin(heading), 0} * along; }
+};
 
-Vec3 second_place() {
-  Vec3 place = shoulder;
-  for (const double heading : {-84, -36, -84, -36})
-    place += Vec3{volvox::cos(radians(heading)), volvox::sin(radians(heading)), 0} * link;
-  return place;
+constexpr Vec3 shoulder{half, 0, rest};
+constexpr double fold = radians(85);  // of the arm at the start, to one side
+
+// At `distance` from the shoulder in the direction `azimuth`, pointing outwards up to `askew`.
+Lying lying(double distance, double azimuth, double askew) {
+  return {shoulder + Vec3{volvox::cos(azimuth), volvox::sin(azimuth), 0} * distance, azimuth + askew};
+}
+
+struct Start {
+  double side = 1;  // 1: the arm is folded to its right, -1: to its left
+  Lying first, second;
+};
+
+// Anywhere within reach. An arm of one module reaches a ring of 119 to 168 mm, and no place behind its elbow; an arm of
+// two reaches to 336 mm. The modules do not touch each other, and the second is beyond where the folded arm turns.
+Start anywhere(std::uint64_t seed) {
+  RandomStream random(seed, 0, "places");
+  const double askew = radians(20);
+  Start start;
+  start.side = random.chance(0.5) ? 1 : -1;
+  start.first = lying(random.uniform(0.128, 0.158), start.side * random.uniform(radians(-35), radians(50)),
+                      random.uniform(-askew, askew));
+  do {
+    start.second =
+        lying(random.uniform(0.25, 0.31), random.uniform(radians(-75), radians(75)), random.uniform(-askew, askew));
+  } while (robots::segment_distance(start.first.at(-half), start.first.at(link + half), start.second.at(-half),
+                                    start.second.at(link + half)) < 0.11);
+  return start;
 }
 
 Result<std::shared_ptr<const robots::GrowPlan>> make_plan(const model::ModuleModel& superbot) {
@@ -91,13 +112,6 @@ Result<std::shared_ptr<const robots::GrowPlan>> make_plan(const model::ModuleMod
       if (!chain.ok()) return chain.error();
       reach.approach.push_back(std::move(*chain));
     }
-    if (modules == 1) {
-      reach.ready = first_posture;
-    } else {
-      auto far = planar_chain(superbot, modules, half + 0.06);
-      if (!far.ok()) return far.error();
-      reach.ready = model::reach(*far, {second_place(), {}}, second_posture, {.radian_weight = 0}).positions;
-    }
     plan->reaches.push_back(std::move(reach));
   }
   return std::shared_ptr<const robots::GrowPlan>(plan);
@@ -112,7 +126,7 @@ Result<std::vector<model::ParameterDesc>> ArmGrowth::parameters(const std::files
        {},
        {},
        {"true", "false"},
-       "clocks differ, sensors have noise, loose modules start 2 cm and 10 degrees off, modules in random order",
+       "loose modules lie anywhere within reach, clocks differ, sensors have noise, modules in random order",
        0},
       {"messages", "true", {}, {}, {"true", "false"}, "whether messages between modules arrive", 0}};
 }
@@ -129,19 +143,24 @@ Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
   builder.add_ground();
   builder.add(make_base(), Pose{}, "base");
   model::PlacementOptions arm, loose;
-  arm.positions = {{"yaw", first_posture[0]}, {"roll", first_posture[1]}, {"pitch", first_posture[2]}};
+  const bool disturbed = setup.settings.at("disturbed") == "true";
+  const Start start = disturbed ? anywhere(setup.seed)
+                                : Start{1, lying(0.142, 0, radians(12)), lying(0.307, radians(-60), radians(12))};
+  arm.positions = {{"yaw", -start.side * fold}, {"roll", quarter}, {"pitch", start.side * fold}};
   loose.positions = {{"roll", quarter}};
   builder.add(module, std::nullopt, "m0", arm);
   builder.connect("base.mount", "m0.back");
-  const auto lying = [](const Vec3& tail, double heading) {
-    return Pose{tail, Quat::axis_angle({0, 0, 1}, heading)} * Pose{{half, 0, 0}, {}};
-  };
-  builder.add(module, lying(first_place, first_heading), "m1", loose);
-  builder.add(module, lying(second_place(), second_heading), "m2", loose);
+  const auto pose = [](const Lying& at) { return Pose{at.at(half), Quat::axis_angle({0, 0, 1}, at.heading)}; };
+  builder.add(module, pose(start.first), "m1", loose);
+  builder.add(module, pose(start.second), "m2", loose);
   builder.set_run({Time::seconds(60), {1, 60}, 1.0 / 240});
   auto world = builder.build();
   if (!world.ok()) return world;
-  if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
+  if (disturbed) {
+    permute_modules(*world, setup.seed);
+    set_clocks_apart(*world);
+    add_percept_noise(*world);
+  }
   if (setup.settings.at("messages") == "false") cut_messages(*world);
   return world;
 }

@@ -35,27 +35,37 @@ TEST(ArmGrowthRun, Repeats) { expect_repeats({.name = "remod3d/arm_growth"}, 200
 
 // The state that a snapshot gives to a module is used as numbers of joints and steps.
 TEST(ArmGrowthSnapshots, WithOtherJointsOrStepsAreRefused) {
-  const auto taken = [](std::size_t angles, std::size_t modules, int step) {
-    std::vector<double> command(angles), behind;
+  const auto taken = [](std::size_t angles, std::size_t modules, int step, int first_step = 0,
+                        std::size_t way_size = 3) {
+    std::vector<double> command(angles), behind, ready(angles);
+    std::vector<std::vector<double>> way = {std::vector<double>(way_size)};
     mind::DockBeacon seen;
+    robots::SeenModule next;
     bool no = false;
-    double since = 0;
-    Vec3 place;
+    double zero = 0;
+    int none = 0;
     SaveArchive saved;
     saved("command", command), saved("behind", behind), saved("seen", seen), saved("latching", no), saved("joined", no);
-    saved("modules", modules), saved("step", step), saved("since", since), saved("known", no), saved("place", place);
+    saved("modules", modules), saved("step", step), saved("first step", first_step), saved("views", none);
+    saved("since", zero), saved("way", way), saved("ready", ready), saved("sightings", none),
+        saved("blind until", zero);
+    saved("next", next);
     robots::Grow grow(std::make_shared<const robots::GrowPlan>());
     LoadArchive loaded(saved.bytes());
     grow.archive_state(loaded);
     return loaded.ok() && loaded.remaining() == 0;
   };
-  EXPECT_TRUE(taken(3, 0, -1));
-  EXPECT_TRUE(taken(6, 2, 8));
-  EXPECT_FALSE(taken(2, 0, -1));
-  EXPECT_FALSE(taken(5, 2, 0));
+  EXPECT_TRUE(taken(3, 0, -2));
+  EXPECT_TRUE(taken(3, 1, -1));
+  EXPECT_TRUE(taken(6, 2, 8, 2, 6));
+  EXPECT_FALSE(taken(2, 0, -2, 0, 2));
+  EXPECT_FALSE(taken(5, 2, 0, 0, 5));
   EXPECT_FALSE(taken(3, ~std::size_t{0}, 0));
   EXPECT_FALSE(taken(3, 1, 9));
-  EXPECT_FALSE(taken(3, 1, -2));
+  EXPECT_FALSE(taken(3, 1, -3));
+  EXPECT_FALSE(taken(3, 1, 0, -1));
+  EXPECT_FALSE(taken(3, 1, 0, 9));
+  EXPECT_FALSE(taken(3, 1, 0, 0, 6));
 }
 
 }  // namespace
