@@ -44,7 +44,8 @@ class Buffer {
     if (count > 0) check(cudaMemcpy(data_, from, count * sizeof(T), cudaMemcpyHostToDevice));
   }
   ~Buffer() { cudaFree(data_); }
-  Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_), std::swap(count_, other.count_);
     return *this;
@@ -89,7 +90,8 @@ class Tables {
 
 template <class E>
 __device__ void place(Row<const E>& row, const double* tables) {
-  row.first = reinterpret_cast<const E*>(reinterpret_cast<const char*>(tables) + reinterpret_cast<std::size_t>(row.first));
+  row.first =
+      reinterpret_cast<const E*>(reinterpret_cast<const char*>(tables) + reinterpret_cast<std::size_t>(row.first));
 }
 
 // The tables of a block of robots, near them: what robots work with would throw them out of the cache all the time.
@@ -149,15 +151,14 @@ __global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all,
   MotorCommand commands[Room::nodes_room];
   for (int i = 1; i < pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
   native::LoneTick<Room, DeviceWords> work(pattern, room, {all.words + robot, all.stride});
-  const LoneEnd end =
-      work.run([&](int node) { return commands[node]; }, tick.length, tick.substeps, publish);
+  const LoneEnd end = work.run([&](int node) { return commands[node]; }, tick.length, tick.substeps, publish);
   if (end == LoneEnd::moved) ++all.ends[robot].ticks;
   else all.ends[robot].end = end;
 }
 
 // Between rows a robot, as the processor has them, and columns a robot, as these kernels read them.
-__global__ void to_columns(const double* rows, double* columns, std::size_t words, std::size_t count,
-                           std::size_t first, std::size_t stride) {
+__global__ void to_columns(const double* rows, double* columns, std::size_t words, std::size_t count, std::size_t first,
+                           std::size_t stride) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < words * count) columns[i / count * stride + first + i % count] = rows[i % count * words + i / count];
 }
@@ -193,7 +194,9 @@ struct DeviceRobots {
   }
 
   std::size_t shared_bytes() const { return tables.size() * sizeof(double); }
-  Robots view() const { return {packed.pattern(), tables.data(), tables.size(), count, stride, words.data(), waves.data(), ends.data()}; }
+  Robots view() const {
+    return {packed.pattern(), tables.data(), tables.size(), count, stride, words.data(), waves.data(), ends.data()};
+  }
 
   void move_in(const double* from, Buffer<double>& columns, std::size_t width, std::size_t first, std::size_t many) {
     if (width == 0) return;
