@@ -23,8 +23,8 @@ MISSING = ("hypot|pow|tan|atan|exp2|expm1|log2|log10|log1p|cbrt|sinh|cosh|tanh|a
 LIBRARY = re.compile(rf"\b(?:std)?::(?:{OURS}|{MISSING})[fl]?\s*\("  # std::sin(, ::sinf(
                      rf"|(?<![\w:.>~])(?:{MISSING})[fl]?\s*\("       # hypot(
                      r"|\bstd::\w+_distribution\b")
-# volvox::sin( and what a comment says are no uses.
-OUR_NAMESPACE = re.compile(r"\bvolvox::\w+\s*\(")
+# volvox::sin(, elementary::sin( (base/elementary.h) and what a comment says are no uses.
+OUR_NAMESPACE = re.compile(r"\b(?:volvox|elementary)::\w+\s*\(")
 COMMENT = re.compile(r"//.*")
 # Object files that may call it. Poses of sdformat come through the inline functions of its headers, and are rounded to 1e-12 for that
 # reason (model/sdf_bridge.h).
