@@ -334,6 +334,7 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
     }
   };
   for_ends([](std::size_t& ends, int) { ++ends; });
+  if (room.first_end.capacity() <= count) room.first_end.reserve(2 * count + 2);
   room.first_end.resize(count + 1);
   std::size_t next = 0;
   for (std::size_t i = 0; i < count; ++i) {

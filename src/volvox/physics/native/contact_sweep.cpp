@@ -68,6 +68,7 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
   const std::size_t contacts = room.active.size(), count = group.last_island - group.first_island;
   const int strips = static_cast<int>(std::min({contacts / contacts_of_a_strip, count, most_strips}));
   room.phases.clear(), room.sections.clear();
+  if (room.across.capacity() < count) room.across.reserve(2 * count);
   room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island),
                      islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
   if (strips < 2) {
@@ -138,6 +139,8 @@ void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const
     for (int part = 0; part < island.parts(); ++part)
       room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
   }
+  if (room.stirred.capacity() < room.above.size()) room.stirred.reserve(2 * room.above.size());
+  if (room.stirring.capacity() < room.above.size()) room.stirring.reserve(2 * room.above.size());
   const auto place = [&](int island, int part) {
     return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part);
   };
