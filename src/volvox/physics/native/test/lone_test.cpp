@@ -59,8 +59,8 @@ TEST(Lone, has_the_bits_of_the_engine) {
       for (int i = 1; i <= 150; ++i) {
         const bool publish = i % 10 == 0 || i < 5;
         twins.step(tick, publish);
-        if (publish || twins.last != LoneEnd::moved)
-          ASSERT_EQ(hash_of(*twins.alone), hash_of(*twins.helped)) << name(robot) << " " << seed << " tick " << i;
+        if (!publish && twins.last == LoneEnd::moved) continue;
+        ASSERT_EQ(hash_of(*twins.alone), hash_of(*twins.helped)) << name(robot) << " " << seed << " tick " << i;
       }
       ticks += twins.ticks, refused += twins.refused;
     }
