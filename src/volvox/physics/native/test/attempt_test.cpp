@@ -1,5 +1,6 @@
 // Substeps that are solved again, because contacts overload motors or push joints to their limits: what the contacts of
-// some islands did to others is taken back. If anything were taken back but once, on both sides, momentum would be lost.
+// some islands did to others is taken back. If anything were taken back but once, on both sides, momentum would be
+// lost.
 #include <algorithm>
 #include <random>
 #include <string>
