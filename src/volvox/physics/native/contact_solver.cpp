@@ -144,9 +144,9 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
 }
 
 // Where contacts refute what drives were expected to do (see Verdict), those islands are
-// predicted again, and their contacts start again: what they came to while a motor was too strong
+// predicted again, and all contacts start again: what they came to while a motor was too strong
 // is far from what they come to now, and sweeps that went on from there left robots in a jam with
-// more than they could get rid of. All others go on from where they are.
+// more than they could get rid of.
 void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
                           ThreadPool* threads) const {
   if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
@@ -154,18 +154,12 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
   divide(world, islands, group, room);
   lay_out_rows(islands, room);
   number_places(islands, room);
-  find_runs(room);
-  const bool alone = group.last_island - group.first_island == 1;  // then every attempt is a whole one
   for (int attempt = 1;; ++attempt) {
     Work::add(work_.attempts, 1);
-    const bool whole = alone || attempt == 1;
-    if (whole) start(islands, group, room);
-    else start_anew(islands, group, room);
+    start(islands, group, room);
     whiten(islands, group, room, threads);
     parallel_for(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
-    if (whole) wake_all(islands, group, room);
-    else wake_around(group, room);
-    sweep(islands, group, room, whole, threads);
+    sweep(islands, group, room, threads);
     const Verdict verdict = take_up(world, islands, group, room, threads);
     if (verdict == Verdict::holds ||
         attempt >= (verdict == Verdict::misplaced ? most_attempts_at_limits : most_attempts))
@@ -180,12 +174,8 @@ Verdict ContactSolver::take_up(World& world, Islands& islands, const Group& grou
                                ThreadPool* threads) const {
   std::atomic<Verdict> worst = Verdict::holds;
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
-    const std::size_t index = at(world.bodies[at(island.bodies().front())].island);
-    room.anew[index] = 0;
-    if (!room.journeys[index].changed) return;  // its drives held, and still do
-    room.journeys[index].changed = false;
     const Verdict verdict = island.take_up(world, own);
-    room.anew[index] = verdict != Verdict::holds;
+    room.anew[at(world.bodies[at(island.bodies().front())].island)] = verdict != Verdict::holds;
     raise_to(worst, verdict);
   });
   return worst;
@@ -334,7 +324,6 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
     }
   };
   for_ends([](std::size_t& ends, int) { ++ends; });
-  if (room.first_end.capacity() <= count) room.first_end.reserve(2 * count + 2);
   room.first_end.resize(count + 1);
   std::size_t next = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -390,36 +379,6 @@ void ContactSolver::start(Islands& islands, const Group& group, GroupRoom& room)
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     const ContactPoint& c = points_[at(room.active[i].point)];
     for (int k = 0; k < 3; ++k) room.hot[i].impulse[k] = dot(c.impulse, c.frame[k]);
-  }
-}
-
-// The contacts of islands that are predicted again: what they have done to others since they started is taken back.
-void ContactSolver::start_anew(Islands& islands, const Group& group, GroupRoom& room) const {
-  for (std::size_t i = 0; i < room.active.size(); ++i) {
-    const GroupRoom::Active& where = room.active[i];
-    const bool anew_a = room.anew[at(where.island_a)], anew_b = where.island_b >= 0 && room.anew[at(where.island_b)];
-    if (!anew_a && !anew_b) continue;
-    const ContactPoint& c = points_[at(where.point)];
-    RowContact& hot = room.hot[i];
-    double change[3];
-    for (int k = 0; k < 3; ++k) {
-      const double first = dot(c.impulse, c.frame[k]);
-      change[k] = first - hot.impulse[k], hot.impulse[k] = first;
-    }
-    if (change[0] == 0 && change[1] == 0 && change[2] == 0) continue;
-    const auto take_back = [&](int index, int part, const RowSpan& side, const double* rows) {
-      Island& island = *islands[at(index)];
-      island.move_to(part);
-      for (int k = 0; k < 3; ++k)
-        blocks_add(side.coordinates, side.blocks, rows + k * side.width, change[k], side.width);
-      travel(room.journeys[at(index)], length_of_change(hot, change));
-    };
-    if (!anew_a) take_back(where.island_a, where.part_a, {hot.a, hot.width_a, 0, hot.blocks_a}, hot.rows_a);
-    if (where.island_b >= 0 && !anew_b)
-      take_back(where.island_b, where.part_b, {hot.b, hot.width_b, 0, hot.blocks_b}, hot.rows_b);
-  }
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    if (room.anew[at(islands_[i])]) islands[at(islands_[i])]->clear_coordinates();
   }
 }
 

@@ -59,27 +59,20 @@ struct GroupRoom {
     double gone = 0;       // the ways from one anchor to the next; all changes, where nothing is measured
     double away = 0;       // how far from the last anchor, at most
     bool measured = true;  // nothing less is known to be true of `away`
-    bool changed = true;   // since drives were last judged
     std::span<const double> coordinates;  // empty: not measured
     std::size_t anchor = 0;               // in anchors
   };
   // A contact that pushes nothing need not be looked at before the islands of its two sides have got so far that it
   // might: a change of length l of their coordinates changes its normal speed by at most `response` l (Cauchy-Schwarz).
   struct Idle {
-    static constexpr double look = -1e300;  // the `wake` of a contact that must be looked at
-    double response = 0;                    // the length of its normal row
-    double wake = look;                     // where (gone + away) of both islands have got by then; see Journey
-  };
-  // Contacts one behind the other between the same parts of the same islands.
-  struct Run {
-    std::size_t first = 0, last = 0;
-    double wake = Idle::look;  // the least of its contacts
+    double spare = -1;    // m/s; negative: it must be looked at
+    double response = 0;  // the length of its normal row
+    double since = 0;     // gone - away of both when it was looked at
   };
 
   // Contacts one behind the other that are swept by one thread.
   struct Section {
     std::size_t first = 0, last = 0;
-    std::size_t first_run = 0, last_run = 0;
     double most = 0;        // change in the last sweep, in m/s
     std::size_t swept = 0;  // contacts in the last sweep
   };
@@ -94,7 +87,6 @@ struct GroupRoom {
   std::vector<Active> sorted;
   std::vector<RowContact> hot;    // the same contacts, as the sweep wants them
   std::vector<Idle> idle;         // the same contacts
-  std::vector<Run> runs;          // of them
   std::vector<Journey> journeys;  // by island
   std::vector<double> anchors;
   std::vector<int> first_place;                 // by island: of its parts among those of the group
@@ -163,7 +155,6 @@ class ContactSolver {
   void solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
              ThreadPool* threads) const;
   void start(Islands& islands, const Group& group, GroupRoom& room) const;
-  void start_anew(Islands& islands, const Group& group, GroupRoom& room) const;
   void collect_active(const World& world, const Group& group, GroupRoom& room) const;
   void whiten(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void lay_out_rows(Islands& islands, GroupRoom& room) const;
@@ -172,15 +163,11 @@ class ContactSolver {
   void set_target(ContactPoint& c, double give, double step) const;
   void divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const;
   void cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const;
-  void sweep(Islands& islands, const Group& group, GroupRoom& room, bool all, ThreadPool* threads) const;
+  void sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;
-  void wake_all(const Islands& islands, const Group& group, GroupRoom& room) const;
-  void wake_around(const Group& group, GroupRoom& room) const;
+  void wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const;
   void drop_anchors(const Group& group, GroupRoom& room) const;
   void number_places(const Islands& islands, GroupRoom& room) const;
-  void find_runs(GroupRoom& room) const;
-  void sweep_run(Islands& islands, GroupRoom& room, GroupRoom::Section& section, GroupRoom::Run& run,
-                 double enough) const;
   Solved solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
                      ThreadPool* threads) const;
@@ -199,8 +186,6 @@ class ContactSolver {
   std::vector<std::size_t> line_;   // groups
 };
 
-// Books a change of an island's coordinates of that length.
-void travel(GroupRoom::Journey& journey, double length);
 // One step towards the solution for the contacts that now touch, stick and slide. False: it
 // leads nowhere, and nothing was changed.
 bool solve_directly(GroupRoom& room);

@@ -39,8 +39,12 @@ void measure(const GroupRoom& room, GroupRoom::Journey& journey) {
                                static_cast<int>(journey.coordinates.size()));
 }
 
-GroupRoom::Idle never_looked_at(const RowContact& contact) {
-  return {(1 + 1e-6) * std::sqrt(contact.gram[0]), GroupRoom::Idle::look};
+void travel(GroupRoom::Journey& journey, double length) {
+  if (journey.coordinates.empty()) {
+    journey.gone += length;
+  } else {
+    journey.away += length, journey.measured = false;
+  }
 }
 
 double coordinate(const Vec3& v, int axis) {
@@ -49,15 +53,6 @@ double coordinate(const Vec3& v, int axis) {
 }
 
 }  // namespace
-
-void travel(GroupRoom::Journey& journey, double length) {
-  journey.changed = true;
-  if (journey.coordinates.empty()) {
-    journey.gone += length;
-  } else {
-    journey.away += length, journey.measured = false;
-  }
-}
 
 // The islands of a large group are cut into strips across its longest side. Contacts within a
 // strip concern nobody in another, nor do those between two strips beside each other concern
@@ -68,7 +63,6 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
   const std::size_t contacts = room.active.size(), count = group.last_island - group.first_island;
   const int strips = static_cast<int>(std::min({contacts / contacts_of_a_strip, count, most_strips}));
   room.phases.clear(), room.sections.clear();
-  if (room.across.capacity() < count) room.across.reserve(2 * count);
   room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island),
                      islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
   if (strips < 2) {
@@ -139,8 +133,6 @@ void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const
     for (int part = 0; part < island.parts(); ++part)
       room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
   }
-  if (room.stirred.capacity() < room.above.size()) room.stirred.reserve(2 * room.above.size());
-  if (room.stirring.capacity() < room.above.size()) room.stirring.reserve(2 * room.above.size());
   const auto place = [&](int island, int part) {
     return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part);
   };
@@ -150,24 +142,7 @@ void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const
   }
 }
 
-void ContactSolver::find_runs(GroupRoom& room) const {
-  room.runs.clear();
-  if (room.runs.capacity() < room.active.size()) room.runs.reserve(2 * room.active.size());
-  for (GroupRoom::Section& section : room.sections) {
-    section.first_run = room.runs.size();
-    for (std::size_t i = section.first; i < section.last; ++i) {
-      const GroupRoom::Active &c = room.active[i], &before = room.active[i == section.first ? i : i - 1];
-      const bool goes_on = i > section.first && c.island_a == before.island_a && c.island_b == before.island_b &&
-                           c.place_a == before.place_a && c.place_b == before.place_b;
-      if (!goes_on) room.runs.push_back({i, i});
-      ++room.runs.back().last;
-    }
-    section.last_run = room.runs.size();
-  }
-}
-
-// Before the first sweep of a substep: every contact is to be looked at.
-void ContactSolver::wake_all(const Islands& islands, const Group& group, GroupRoom& room) const {
+void ContactSolver::wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const {
   room.journeys.resize(islands.size());
   std::size_t anchors = 0;
   for (std::size_t i = group.first_island; i < group.last_island; ++i) {
@@ -182,30 +157,8 @@ void ContactSolver::wake_all(const Islands& islands, const Group& group, GroupRo
   std::fill_n(room.anchors.begin(), anchors, 0.0);  // where they are
   if (room.idle.capacity() < room.active.size()) room.idle.reserve(2 * room.active.size());
   room.idle.resize(room.active.size());
-  for (std::size_t i = 0; i < room.active.size(); ++i) room.idle[i] = never_looked_at(room.hot[i]);
-  for (GroupRoom::Run& run : room.runs) run.wake = GroupRoom::Idle::look;
-  room.stirred.assign(room.above.size(), 0);
-}
-
-// Before the first sweep after some islands were predicted again: those contacts that start again, and beside them.
-void ContactSolver::wake_around(const Group& group, GroupRoom& room) const {
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    if (!room.anew[at(islands_[i])]) continue;
-    GroupRoom::Journey& journey = room.journeys[at(islands_[i])];
-    std::fill_n(room.anchors.begin() + static_cast<std::ptrdiff_t>(journey.anchor), journey.coordinates.size(), 0.0);
-    journey.gone = journey.away = 0, journey.measured = journey.changed = true;
-  }
-  room.stirred.assign(room.above.size(), 0);
-  for (std::size_t i = 0; i < room.active.size(); ++i) {
-    const GroupRoom::Active& c = room.active[i];
-    if (!room.anew[at(c.island_a)] && (c.island_b < 0 || !room.anew[at(c.island_b)])) continue;
-    room.idle[i] = never_looked_at(room.hot[i]);
-    room.stirred[at(c.place_a)] = room.stirred[at(c.place_b)] = 1;
-  }
-  for (GroupRoom::Run& run : room.runs) {
-    for (std::size_t i = run.first; i < run.last; ++i) run.wake = std::min(run.wake, room.idle[i].wake);
-  }
-  drop_anchors(group, room);
+  for (std::size_t i = 0; i < room.active.size(); ++i)
+    room.idle[i] = {-1, (1 + 1e-6) * std::sqrt(room.hot[i].gram[0]), 0};
 }
 
 void ContactSolver::drop_anchors(const Group& group, GroupRoom& room) const {
@@ -219,9 +172,9 @@ void ContactSolver::drop_anchors(const Group& group, GroupRoom& room) const {
   }
 }
 
-// The sweeps go on where something has not settled, and beside it; every fourth, and the last, goes through all, for
-// what travels farther.
-void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, bool all, ThreadPool* threads) const {
+// The sweeps go on where something has not settled, and beside it; every fourth, and the last,
+// goes through all, for what travels farther.
+void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
   const std::size_t contacts = room.active.size();
   const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
   const double count = static_cast<double>(group.last_island - group.first_island);
@@ -229,6 +182,9 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
   bool direct = count > 1 && contacts <= most_direct;
   for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
   std::size_t next_direct = sweeps_before_direct;
+  room.stirred.assign(room.above.size(), 0);
+  wake_idle(islands, group, room);
+  bool all = true;
   for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
     const double enough = i < sweeps ? fine : unsettled;
     room.stirring.assign(room.above.size(), 0);
@@ -247,10 +203,7 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
     if (all && most < enough) break;
     if (direct && i == next_direct) {
       (void)solve_directly(room), next_direct = 3 * next_direct;
-      for (GroupRoom::Idle& idle : room.idle) idle.wake = GroupRoom::Idle::look;
-      for (GroupRoom::Run& run : room.runs) run.wake = GroupRoom::Idle::look;
-      for (std::size_t k = group.first_island; k < group.last_island; ++k)
-        room.journeys[at(islands_[k])].changed = true;
+      for (GroupRoom::Idle& idle : room.idle) idle.spare = -1;
     }
     all = (i + 1) % 4 == 0 || most < enough;
     drop_anchors(group, room);
@@ -266,50 +219,36 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
 
 void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all,
                           double enough) const {
-  GroupRoom::Section own = section;  // other threads write beside it
-  own.most = 0, own.swept = 0;
-  for (std::size_t i = section.first_run; i < section.last_run; ++i) {
-    GroupRoom::Run& run = room.runs[i];
-    const GroupRoom::Active& c = room.active[run.first];
-    if (all || room.stirred[at(c.place_a)] || room.stirred[at(c.place_b)]) sweep_run(islands, room, own, run, enough);
-  }
-  section = own;
-}
-
-void ContactSolver::sweep_run(Islands& islands, GroupRoom& room, GroupRoom::Section& section, GroupRoom::Run& run,
-                              double enough) const {
-  const GroupRoom::Active& c = room.active[run.first];
-  const bool two = c.island_b >= 0 && c.island_b != c.island_a;
-  GroupRoom::Journey stays;  // always
-  GroupRoom::Journey& a = room.journeys[at(c.island_a)];
-  GroupRoom::Journey& b = two ? room.journeys[at(c.island_b)] : stays;
-  const auto asleep = [&](double wake) {
-    if (wake == GroupRoom::Idle::look) return false;
-    if (a.gone + a.away + b.gone + b.away < wake) return true;
-    if (a.measured && b.measured) return false;
-    measure(room, a), measure(room, b);
-    return a.gone + a.away + b.gone + b.away < wake;
-  };
-  if (asleep(run.wake)) return;
-  double wake = 1e300;
-  for (std::size_t i = run.first; i < run.last; ++i) {
+  double most = 0;
+  std::size_t swept = 0;
+  const GroupRoom::Journey stays;
+  for (std::size_t i = section.first; i < section.last; ++i) {
+    const GroupRoom::Active& c = room.active[i];
+    if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
     GroupRoom::Idle& idle = room.idle[i];
-    if (!asleep(idle.wake)) {
-      ++section.swept;
-      const Solved solved = solve_one(islands, room, i);
-      idle.wake = GroupRoom::Idle::look;
-      if (solved.spare > rounding)
-        idle.wake = a.gone - a.away + b.gone - b.away + (solved.spare - rounding) / std::max(idle.response, 1e-30);
-      if (solved.change > 0) {
-        travel(a, solved.travel);
-        if (two) travel(b, solved.travel);
-      }
-      if (solved.change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
-      section.most = std::max(section.most, solved.change);
+    const bool two = c.island_b >= 0 && c.island_b != c.island_a;
+    GroupRoom::Journey& a = room.journeys[at(c.island_a)];
+    const GroupRoom::Journey& b = two ? room.journeys[at(c.island_b)] : stays;
+    const auto still_idle = [&] {
+      return idle.response * (a.gone + a.away + b.gone + b.away - idle.since) + rounding < idle.spare;
+    };
+    if (still_idle()) continue;
+    if (idle.spare >= 0 && (!a.measured || !b.measured)) {
+      measure(room, a);
+      if (two) measure(room, room.journeys[at(c.island_b)]);
+      if (still_idle()) continue;
     }
-    wake = std::min(wake, idle.wake);
+    ++swept;
+    const Solved solved = solve_one(islands, room, i);
+    idle.spare = solved.spare, idle.since = a.gone - a.away + b.gone - b.away;
+    if (solved.change > 0) {
+      travel(a, solved.travel);
+      if (two) travel(room.journeys[at(c.island_b)], solved.travel);
+    }
+    if (solved.change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
+    most = std::max(most, solved.change);
   }
-  run.wake = wake;
+  section.most = most, section.swept = swept;
 }
 
 Solved ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t index) const {

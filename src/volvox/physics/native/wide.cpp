@@ -74,17 +74,6 @@ VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int w
   }
 }
 
-void blocks_add(double* coordinates, const int* blocks, const double* row, double s, int width) {
-  if (!blocks) return wide_add(coordinates, row, s, width);
-  for (int k = 0; k < width; k += row_block) wide_add(place_of(coordinates, blocks, k), row + k, s, row_block);
-}
-
-double length_of_change(const RowContact& c, const double (&d)[3]) {
-  const double square = c.gram[0] * d[0] * d[0] + c.gram[3] * d[1] * d[1] + c.gram[5] * d[2] * d[2] +
-                        2 * (c.gram[1] * d[0] * d[1] + c.gram[2] * d[0] * d[2] + c.gram[4] * d[1] * d[2]);
-  return std::sqrt(std::max(0.0, square));
-}
-
 VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const double (&r)[3], int width),
                     (out, in, r, width)) {
   for (int k = 0; k < width; k += 8) {

@@ -23,8 +23,6 @@ double blocks_dot(const double* row_a, std::span<const int> a, const double* row
 double wide_distance(const double* a, const double* b, int width);
 // a += b s
 void wide_add(double* a, const double* b, double s, int width);
-// The same of a row that has some blocks only; null: the first ones.
-void blocks_add(double* coordinates, const int* blocks, const double* row, double s, int width);
 // Six rows: T y, where T moves by r (the velocities of a parent at its child's place).
 void wide_shift(double* out, const double* in, const double (&r)[3], int width);
 // Six rows: y -= s (u.y), column by column.
@@ -57,8 +55,6 @@ struct Solved {
   double spare = -1;  // m/s; how far it is above its target, where it pushed neither before nor now; else negative
 };
 Solved wide_solve(RowContact& contact);
-// How far a change of its impulses moves the coordinates of its two sides.
-double length_of_change(const RowContact& contact, const double (&change)[3]);
 
 // The point farthest along a direction. Points past the first `count` repeat it.
 int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction);

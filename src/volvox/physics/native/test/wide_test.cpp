@@ -170,34 +170,6 @@ TEST_F(Wide, a_step_moves_other_contacts_no_farther_than_it_says) {
   EXPECT_GT(pushed, 500);
 }
 
-TEST_F(Wide, a_change_of_impulses_moves_coordinates_by_its_rows_and_as_far_as_its_length_says) {
-  for (int i = 0; i < 3000; ++i) {
-    const int all = whole(1, 6);
-    const std::vector<int> blocks = some_blocks(all);
-    const int width = row_block * static_cast<int>(blocks.size());
-    const std::vector<double> before = numbers(row_block * all), rows = numbers(3 * width);
-    const double change[3] = {number(), number(), number()};
-    std::vector<double> after = before, expected = before;
-    RowContact c{};
-    wide_gram(rows.data(), width, c.gram);
-    for (int k = 0; k < 3; ++k) {
-      const std::vector<double> row(rows.begin() + k * width, rows.begin() + (k + 1) * width);
-      const std::vector<double> whole = whole_row(row, blocks, all);
-      blocks_add(after.data(), blocks.data(), row.data(), change[k], width);
-      for (std::size_t j = 0; j < whole.size(); ++j) expected[j] += whole[j] * change[k];
-    }
-    double square = 0;
-    for (std::size_t j = 0; j < after.size(); ++j) {
-      EXPECT_EQ(after[j], expected[j]);
-      square += (after[j] - before[j]) * (after[j] - before[j]);
-    }
-    EXPECT_NEAR(length_of_change(c, change), std::sqrt(square), 1e-9);
-    std::vector<double> whole_after = before;
-    blocks_add(whole_after.data(), nullptr, numbers(row_block * all).data(), 0.0, row_block * all);
-    EXPECT_EQ(whole_after, before);
-  }
-}
-
 TEST_F(Wide, a_box_tree_finds_what_a_search_through_all_finds) {
   for (int i = 0; i < 300; ++i) {
     std::vector<Box3> boxes(static_cast<std::size_t>(whole(1, 200)));
