@@ -118,7 +118,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
   cluster::Crew crew(work_of(plan, library), narrow<int>(jobs), ranks, hash_text(hash_of(plan.identity)));
   std::deque<SweepRun*> waiting(pending.begin(), pending.end());
   std::size_t finished = done_before, failed = 0;
-  const auto has_ended = [&](SweepRun& run, std::string why) {
+  const auto note_end = [&](SweepRun& run, std::string why) {
     if (!why.empty()) run.status = "failed", run.failure = std::move(why);
     else if (!read_outcome(parent / run.folder, run))
       run.status = "failed", run.failure = "it left no complete summary.json";
@@ -138,14 +138,14 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
       waiting.pop_front();
       const auto piece = static_cast<std::size_t>(&run - plan.runs.data());
       if (auto started = crew.start(piece, order_for(plan, run, parent, next_mark())); !started.ok())
-        has_ended(run, started.error().diagnostics().front().what);
+        note_end(run, started.error().diagnostics().front().what);
     }
     show(progress, plan.runs.size(), done_before, finished, failed, crew);
     if (stop.requested()) return false;  // this ends the running children
     for (cluster::Finished& one : crew.wait(1)) {
       SweepRun& run = plan.runs[one.piece];
       if (one.lost) waiting.push_front(&run);
-      else has_ended(run, std::move(one.failure));
+      else note_end(run, std::move(one.failure));
     }
     for (const std::string& news : crew.news()) std::fputs(fmt::format("volvox: {}\n", news).c_str(), stderr);
   }

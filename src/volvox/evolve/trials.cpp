@@ -370,7 +370,7 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
   for (std::size_t first = 0; first < open.size(); first += share)
     waiting.push_back({first, std::min(share, open.size() - first)});
   std::size_t done = genomes.size() - open.size();
-  const auto has_ended = [&](std::size_t at, Outcome outcome) {
+  const auto note_end = [&](std::size_t at, Outcome outcome) {
     note_in_journal(genomes[open[at]], outcome);
     outcomes[open[at]] = std::move(outcome);
     ++done;
@@ -386,7 +386,7 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
     outcome.objectives.assign(task_->objectives.size(), unfit);
     outcome.features.assign(task_->map.size(), unfit);
     outcome.failure = "its process ended: " + why;
-    has_ended(of.first, std::move(outcome));
+    note_end(of.first, std::move(outcome));
   };
   while (done < genomes.size()) {
     if (stop != nullptr && stop->load()) return crew_->abandon(), std::vector<Outcome>();
@@ -409,7 +409,7 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
       else if (!one.failure.empty()) failed(of, one.failure);
       else if (found.size() != of.count) failed(of, "its outcomes are damaged");
       else
-        for (std::size_t i = 0; i < of.count; ++i) has_ended(of.first + i, std::move(found[i]));
+        for (std::size_t i = 0; i < of.count; ++i) note_end(of.first + i, std::move(found[i]));
     }
     if (options_.progress) options_.progress(done, genomes.size(), *crew_);
   }
