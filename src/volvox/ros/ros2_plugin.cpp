@@ -14,7 +14,7 @@ namespace {
 int usual_domain() {
   const char* given = std::getenv("ROS_DOMAIN_ID");
   const std::string_view text = given == nullptr || *given == 0 ? "0" : given;
-  return to_number<int>(text).value_or(-1);
+  return volvox::to_number<int>(text).value_or(-1);
 }
 
 }  // namespace
