@@ -46,10 +46,11 @@ class ViewerAttack(CommandTest):
         self.fail(f"waited in vain\n{self.said()}")
 
     def end(self):
-        """As with Ctrl-C; the results must be there."""
+        """As with Ctrl-C; the results must be there. A run that nobody watched has not begun, and says so by its status."""
         self.process.send_signal(signal.SIGINT)
-        self.assertEqual(self.process.wait(60), 0, self.said())
+        status = self.process.wait(60)
         summary = json.loads(self.read("out", "summary.json"))
+        self.assertEqual(status, 0 if summary["ticks"] > 0 else 1, self.said())
         self.assertEqual(summary["status"], "stopped", summary)
         self.assertIn("state_hash", summary)
         return summary
