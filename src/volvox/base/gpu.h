@@ -1,4 +1,5 @@
 // What NVIDIA's compiler must hear so that a function is compiled for GPUs, too. Other compilers hear nothing.
+// Macros only: no state, any thread.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,4 +1,5 @@
 // `volvox bench robots`: lone robots by the thousand, on the processor and on a GPU.
+// One thread calls it; the state hash is the same at any number of threads and on every device, the times are not.
 #pragma once
 
 #include "volvox/cli/bench_scenes.h"

@@ -1,5 +1,6 @@
 // A motor whose target swings: what a body with oscillators for a mind is told, without anybody to tell it in every
 // tick. Compiled for the processor and for GPUs.
+// Seconds, radians (or m); pure functions: any thread, the same bits everywhere.
 #pragma once
 
 #include "volvox/base/elementary.h"

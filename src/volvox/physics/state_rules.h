@@ -1,5 +1,6 @@
 // What every engine says of a state, compiled for the processor and for GPUs: the position of a joint, and which motion
 // cannot be meant.
+// SI units; pure functions: any thread, the same bits everywhere.
 #pragma once
 
 #include <cmath>

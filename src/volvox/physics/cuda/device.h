@@ -1,4 +1,5 @@
 // A GPU that moves lone robots, in a library that is loaded at run time: one program runs with and without it.
+// Owns what it took on the GPU. One thread at a time; the same states give the same bits, every time.
 #pragma once
 
 #include <memory>

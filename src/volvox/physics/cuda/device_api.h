@@ -1,5 +1,6 @@
 // What a library that moves lone robots on a GPU offers: plain C, because it is loaded at run time and may be built by
 // another compiler. It has the arithmetic of ../native/lone_kernel.h, and so the bits of the processor.
+// One thread at a time may call a device; memory that is handed over stays the caller's.
 #pragma once
 
 #include <cstddef>

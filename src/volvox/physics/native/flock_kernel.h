@@ -1,5 +1,6 @@
 // One substep of a flock. Reads like Tree::predict, ContactSolver::advance_group and
 // Tree::finish, with every tree in its lane.
+// A flock is one thread's business; each lane has the bits that its tree has alone.
 #pragma once
 
 #include <cstdint>

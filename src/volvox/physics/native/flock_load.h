@@ -1,4 +1,5 @@
 // One tree's state put into its lane of a flock, and taken out again. Compiled for the processor and for GPUs.
+// One thread for each flock; copies, so nothing is rounded.
 #pragma once
 
 #include <cstring>

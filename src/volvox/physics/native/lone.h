@@ -1,6 +1,7 @@
 // Worlds of one small robot on planes that stand, out of the engine and into it again: what moves such robots by the
 // thousand (LoneTick, on the processor or a GPU) takes their states as rows of words, and gives back what the engine
 // would have come to, bit by bit.
+// One thread for each engine. The caller owns the words; kinds and engines must outlive them.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // The links of a lone robot as planes meet them (lone_kernel.h).
+// In m, in the frame of a link. Read only once made: any thread.
 #pragma once
 
 #include <cstdint>

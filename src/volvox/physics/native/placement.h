@@ -1,4 +1,5 @@
 // Where one body's frame lies in another's.
+// In m; pure functions: any thread, the same bits everywhere.
 #pragma once
 
 #include "volvox/physics/native/spatial.h"

@@ -1,4 +1,5 @@
 // When bodies come to rest. Compiled for the processor and for GPUs.
+// SI units; pure functions: any thread, the same bits everywhere.
 #pragma once
 
 #include "volvox/base/gpu.h"
