@@ -34,9 +34,9 @@ class View(CommandTest):
         self.addCleanup(watcher.close)
         return watcher
 
-    def end(self):
+    def end(self, status=0):
         self.process.send_signal(signal.SIGINT)
-        self.assertEqual(self.process.wait(60), 0)
+        self.assertEqual(self.process.wait(60), status)
 
     def test_a_short_run_is_not_over_before_somebody_looks(self):
         self.run_viewed()
@@ -58,7 +58,7 @@ class View(CommandTest):
 
     def test_ctrl_c_while_it_waits(self):
         self.run_viewed()
-        self.end()
+        self.end(status=1)  # it has not begun
         self.assertEqual(json.loads(self.read("out", "summary.json"))["status"], "stopped")
 
     def test_paused_until_somebody_presses_play(self):
