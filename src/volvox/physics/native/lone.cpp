@@ -27,7 +27,7 @@ struct HostWords {
   double& word(int i) const { return all[i]; }
 };
 
-// What is written is only read from.
+// Nothing is written through it.
 LoneReader<HostWords> reader(std::span<const double> words, int first) {
   return {{const_cast<double*>(words.data())}, first};
 }

@@ -142,6 +142,20 @@ TEST(Population, goes_on_by_its_engines_where_a_device_fails) {
   EXPECT_NE(worlds.left.begin()->first.find("out of memory"), std::string::npos);
 }
 
+TEST(Population, sends_equal_robots_together) {
+  static std::vector<std::size_t> groups;
+  static DeviceApi api = processor_api();
+  api.create = [](const native::LonePattern* pattern, std::size_t count, char* message) {
+    static const DeviceApi plain = processor_api();
+    groups.push_back(count);
+    return plain.create(pattern, count, message);
+  };
+  Worlds worlds(Device::of(api));
+  for (int i = 0; i < 40; ++i) worlds.add(native::lone_robot(native::Robot::wheeled, 2));
+  (void)worlds.compare({2});
+  EXPECT_EQ(groups, std::vector<std::size_t>{40});
+}
+
 TEST(Population, asks_nothing_more_of_a_device_that_cannot_load) {
   static int steps = 0, saves = 0;
   static DeviceApi api = processor_api();
@@ -196,11 +210,14 @@ TEST(Population, wakes_a_robot_by_its_engine_where_a_device_refuses) {
   };
   for (std::uint64_t seed = 3; seed <= 30; seed += 3) {
     native::LoneRobot robot = native::lone_robot(native::Robot::superbot, seed);
-    // A target that is 1 until this sine, of less than a bit of it, makes it the next larger number, after 6 s.
     for (MotorWave& motor : robot.motors) {
       motor.command.control = Control::position, motor.command.target = 1;
-      motor.amplitude = 2e-16, motor.frequency = 0.59 / (2 * pi * 6), motor.phase = 0, motor.stop = 1e300;
+      motor.amplitude = 0, motor.stop = 1e300;
     }
+    // A target that is 1 until this sine, of less than a bit of it, makes it the next larger number, after 6 s. Links
+    // of other joints are woken by their neighbours, with the contacts that they had.
+    MotorWave& motor = robot.motors[0];
+    motor.amplitude = 2e-16, motor.frequency = 0.59 / (2 * pi * 6), motor.phase = 0;
     Worlds worlds(Device::of(api));
     worlds.add(robot);
     (void)worlds.compare({480});
