@@ -25,8 +25,7 @@ class Population {
     std::vector<MotorWave> motors;  // by joint index
   };
   // `device`: null, all go by their engines. `threads` may be null; the engines have none of their own.
-  Population(std::vector<Member> members, std::shared_ptr<const cuda::Device> device, ThreadPool* threads)
-      : members_(std::move(members)), device_(std::move(device)), threads_(threads) {}
+  Population(std::vector<Member> members, std::shared_ptr<const cuda::Device> device, ThreadPool* threads);
 
   std::size_t size() const { return members_.size(); }
 
@@ -40,7 +39,10 @@ class Population {
 
  private:
   struct Group;
+  Result<void> add_to_groups(std::size_t member, std::vector<Group>& groups);
   std::vector<Group> groups();
+  Result<void> run_on_device(Group& group, const TickLength& tick, std::int64_t first, std::int64_t count,
+                             std::vector<cuda::DeviceEnd>& ends);
   void move_on_device(Group& group, const TickLength& tick, std::int64_t first, std::int64_t count);
 
   std::vector<Member> members_;

@@ -11,7 +11,7 @@
 
 namespace volvox::physics::cuda {
 
-inline constexpr std::uint32_t device_api_version = 1;  // goes up with every change of this file, or of lone_kernel.h
+inline constexpr std::uint32_t device_api_version = 2;  // goes up with every change of this file, or of lone_kernel.h
 
 // A tick: it begins at `time`, and is so long; s.
 struct DeviceTick {

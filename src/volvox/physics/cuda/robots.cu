@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,7 +172,7 @@ __global__ void to_rows(double* rows, const double* columns, std::size_t words, 
 unsigned blocks_for(std::size_t count, unsigned size) { return static_cast<unsigned>((count + size - 1) / size); }
 
 using SmallRoom = native::LoneRoom<4, 3, 16>;
-using LargeRoom = native::LoneRoom<12, 10, 48>;
+using LargeRoom = native::LargestLoneRoom;
 
 }  // namespace
 
@@ -185,8 +186,7 @@ struct DeviceRobots {
         words(stride * static_cast<std::size_t>(layout.all_words())),
         waves(stride * static_cast<std::size_t>(wave_words * (layout.nodes - 1))),
         ends(stride),
-        small(layout.nodes <= SmallRoom::nodes_room && layout.dofs <= SmallRoom::dofs_room &&
-              layout.nodes * layout.slots <= SmallRoom::contacts_room) {
+        small(SmallRoom::holds(layout)) {
     check(cudaMemset(ends.data(), 0, stride * sizeof(DeviceEnd)));
     const auto bytes = static_cast<int>(shared_bytes());
     if (small) check(cudaFuncSetAttribute(tick_robots<SmallRoom>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -280,7 +280,11 @@ DeviceAnswer guarded(char* message, const Work& work) {
 
 DeviceRobots* create(const LonePattern* pattern, std::size_t count, char* message) {
   DeviceRobots* made = nullptr;
-  (void)guarded(message, [&] { made = new DeviceRobots(*pattern, count); });
+  (void)guarded(message, [&] {
+    if (!LargeRoom::holds(layout_of(*pattern)))
+      throw std::length_error("its kernels have no room for a robot with so many links, axes or contacts");
+    made = new DeviceRobots(*pattern, count);
+  });
   return made;
 }
 void destroy(DeviceRobots* robots) { delete robots; }

@@ -18,6 +18,8 @@ class Engine;
 namespace volvox::physics::native {
 
 class Simulator;
+class Tree;
+struct Shape;
 
 // What all robots of a kind share, with the memory that the tables lie in.
 class LoneKind {
@@ -29,7 +31,7 @@ class LoneKind {
   const LonePattern& pattern() const { return pattern_; }
   LoneLayout layout() const { return layout_of(pattern_); }
   // Whether a robot of the other kind has the same tables, to the bit.
-  bool same_as(const LoneKind& other) const;
+  bool same_as(const LoneKind& other) const { return numbers_ == other.numbers_; }
 
  private:
   friend class LoneWorld;
@@ -37,7 +39,10 @@ class LoneKind {
     std::vector<double> x, y, z, radius;
     std::vector<int> convex, point;
     std::vector<LoneConvex> convexes;
+    void add_to(LoneShape& out, const Shape& shape);
   };
+  void add_plan(const Tree& tree);
+  void add_numbers();
   std::vector<std::unique_ptr<ShapeTables>> shapes_;  // by node
   std::vector<NodeShape> nodes_;
   std::vector<int> columns_, own_;
@@ -46,6 +51,7 @@ class LoneKind {
   std::vector<LoneGround> grounds_;
   std::vector<LonePlane> planes_;
   LonePattern pattern_;
+  std::vector<std::uint64_t> numbers_;  // of all tables, as bits
 };
 
 // The world of an engine, seen so. The engine must outlive it, and must not be stepped while the words are elsewhere.
@@ -57,20 +63,29 @@ class LoneWorld {
   Result<LoneKind> kind() const;
   // The state, in layout.all_words() words.
   Result<void> read(const LoneLayout& layout, std::span<double> words) const;
-  // The same back. `seen`: with what others want to know; without it, the engine must be stepped
-  // before it is asked.
+  // The same back. `seen`: with what others want to know; without it, the engine must be stepped before it is asked. Of
+  // a robot that sleeps it is always in the words, and needed: it wakes with the contacts that it had.
   void write(const LoneKind& kind, std::span<const double> words, bool seen);
 
  private:
   LoneWorld(Engine& engine, Simulator& simulator) : engine_(&engine), simulator_(&simulator) {}
 
+  Result<const Tree*> only_tree() const;
+  Result<void> add_grounds(LoneKind& kind) const;
+  Result<void> links_keep_apart(const Tree& tree) const;
+  Result<void> add_link(LoneKind& kind, const Tree& tree, int node) const;
+  void read_contacts(const LoneLayout& layout, std::span<double> words) const;
+  void write_bodies(const LoneKind& kind, std::span<const double> words);
+  void write_joints(const LoneKind& kind, std::span<const double> words, bool seen);
+  void write_contacts(const LoneKind& kind, std::span<const double> words, bool seen);
+
   Engine* engine_;
   Simulator* simulator_;
 };
 
-// One tick on the processor: what a GPU does, for tests and where there is none.
-LoneEnd tick_lone(const LonePattern& pattern, std::span<double> words, std::span<const MotorCommand> commands,
-                  double tick, bool publish);
+// One tick on the processor: what a GPU does, for tests and where there is none. Nothing is kept in the room.
+LoneEnd tick_lone(const LonePattern& pattern, LargestLoneRoom& room, std::span<double> words,
+                  std::span<const MotorCommand> commands, double tick, bool publish);
 
 // In words: why a robot was left to the engine.
 const char* name(LoneEnd end);

@@ -66,6 +66,9 @@ struct LoneContact {
 // The engine's: lone.cpp holds them against Detector, ContactSolver and Simulator.
 inline constexpr double lone_hit_speed = 1.0;  // m/s
 inline constexpr int lone_most_points = 64, lone_between_looks = 8;
+// The largest robots: those that go in flocks (Tree), on one plane; on more planes, smaller ones.
+inline constexpr int lone_most_nodes = 12, lone_most_dofs = 10,
+                     lone_most_contacts = Manifold::most_kept * lone_most_nodes;
 
 enum class LoneEnd : std::uint8_t { moved, hasty, crowded, runs_away };
 
@@ -179,7 +182,12 @@ struct LoneRoom {
   bool carried[most_nodes];
   Spatial<double> push[most_nodes];
   std::uint8_t wanted[most_nodes];
+
+  VOLVOX_KERNEL static bool holds(const LoneLayout& layout) {
+    return layout.nodes <= most_nodes && layout.dofs <= most_dofs && layout.nodes * layout.slots <= most_contacts;
+  }
 };
+using LargestLoneRoom = LoneRoom<lone_most_nodes, lone_most_dofs, lone_most_contacts>;
 
 VOLVOX_KERNEL bool same_command(const MotorCommand& a, const MotorCommand& b) {
   return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd &&

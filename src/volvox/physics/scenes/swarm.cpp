@@ -83,8 +83,23 @@ Result<SwarmMeasure> on_engines(std::size_t n, std::int64_t ticks, int threads) 
   for (const StepStatus& status : all.advance(tick_length, 0, ticks))
     if (!status.ok()) return Error(status.text(), "lower the number of ticks");
   m.run_s = platform::monotonic_seconds() - begin, m.cpu_s = platform::process_cpu_seconds() - cpu;
+  m.module_ticks = static_cast<std::int64_t>(n) * ticks;
   m.state_hash = hash_of(worlds);
   return m;
+}
+
+// The worlds get their states of a GPU, and go on from there by their engines.
+Result<void> finish(std::vector<std::unique_ptr<Engine>>& worlds, const native::LoneKind& kind,
+                    std::span<const double> words, std::span<const cuda::DeviceEnd> ends, std::int64_t ticks) {
+  const std::size_t width = static_cast<std::size_t>(kind.layout().all_words());
+  for (std::size_t i = 0; i < worlds.size(); ++i) {
+    const bool whole = ends[i].end == native::LoneEnd::moved;
+    if (ends[i].ticks > 0) native::LoneWorld::of(*worlds[i])->write(kind, words.subspan(i * width, width), whole);
+    Population rest({{worlds[i].get(), waves_of(i)}}, nullptr, nullptr);
+    for (const StepStatus& status : rest.advance(tick_length, ends[i].ticks, ticks - ends[i].ticks))
+      if (!status.ok()) return Error(status.text(), "lower the number of ticks");
+  }
+  return {};
 }
 
 Result<SwarmMeasure> on_gpu(std::size_t n, std::int64_t ticks, const std::shared_ptr<const cuda::Device>& device) {
@@ -130,16 +145,13 @@ Result<SwarmMeasure> on_gpu(std::size_t n, std::int64_t ticks, const std::shared
   const double cpu = platform::process_cpu_seconds();
   if (auto moved = robots->step(all); !moved.ok()) return moved.error();
   m.run_s = robots->seconds(), m.cpu_s = platform::process_cpu_seconds() - cpu;
-  std::vector<cuda::DeviceEnd> ends(worlds.size());
-  words.resize(worlds.size() * width);
-  if (auto saved = robots->save(0, words, ends); !saved.ok()) return saved.error();
-  for (std::size_t i = 0; i < worlds.size(); ++i) {
-    const bool whole = ends[i].end == native::LoneEnd::moved;
-    m.left += !whole;
-    if (ends[i].ticks > 0)
-      native::LoneWorld::of(*worlds[i])->write(*kind, std::span(words).subspan(i * width, width), whole);
-    Population rest({{worlds[i].get(), waves_of(i)}}, nullptr, nullptr);
-    (void)rest.advance(tick_length, ends[i].ticks, ticks - ends[i].ticks);
+  for (std::size_t at = 0; at < n; at += loaded_at_once) {
+    std::vector<cuda::DeviceEnd> ends(std::min(n - at, loaded_at_once));
+    words.resize(ends.size() * width);
+    if (auto saved = robots->save(at, words, ends); !saved.ok()) return saved.error();
+    for (const cuda::DeviceEnd& end : ends) m.module_ticks += end.ticks, m.left += end.end != native::LoneEnd::moved;
+    if (at > 0) continue;
+    if (auto finished = finish(worlds, *kind, words, ends, ticks); !finished.ok()) return finished.error();
   }
   m.state_hash = hash_of(worlds);
   return m;
@@ -152,7 +164,7 @@ Result<SwarmMeasure> measure_swarm(std::size_t n, std::int64_t ticks, std::share
   auto m = device == nullptr ? on_engines(n, ticks, threads) : on_gpu(n, ticks, device);
   if (!m.ok()) return m;
   m->n = n, m->ticks = ticks;
-  m->module_ticks_per_s = m->run_s > 0 ? real(n) * real(ticks) / m->run_s : 0;
+  m->module_ticks_per_s = m->run_s > 0 ? real(m->module_ticks) / m->run_s : 0;
   return m;
 }
 

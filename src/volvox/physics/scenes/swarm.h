@@ -13,15 +13,16 @@ namespace volvox::physics::scenes {
 struct SwarmMeasure {
   std::size_t n = 0;
   std::int64_t ticks = 0;
-  std::string device;            // of the GPU; empty: the processor
-  double load_s = 0, run_s = 0;  // by the clock; of a GPU, its own
-  double cpu_s = 0;              // of the run
+  std::string device;             // of the GPU; empty: the processor
+  double load_s = 0, run_s = 0;   // by the clock; of a GPU, its own
+  double cpu_s = 0;               // of the run
+  std::int64_t module_ticks = 0;  // that were done in that time: a robot that the GPU leaves to its engine has fewer
   double module_ticks_per_s = 0;
   std::uint64_t state_hash = 0;  // of the first robots, see hashed_robots
-  std::int64_t left = 0;         // robots that the GPU left to the engines, of those that are hashed
+  std::int64_t left = 0;         // robots that the GPU left to the engines
 };
 
-// So many robots are hashed, as their engines have them, and none beyond is taken off the GPU.
+// So many robots are hashed, as their engines have them; of the others on a GPU it is only asked how far they came.
 inline constexpr std::size_t hashed_robots = 64;
 
 // `device`: null, the engines on so many threads.

@@ -15,6 +15,7 @@ struct DeviceRobots {
   std::vector<double> words;
   std::vector<MotorWave> waves;
   std::vector<DeviceEnd> ends;
+  std::unique_ptr<native::LargestLoneRoom> room;
 };
 
 }  // namespace volvox::physics::cuda
@@ -34,7 +35,8 @@ DeviceApi processor_api() {
   DeviceApi api;
   api.version = cuda::device_api_version;
   api.create = [](const native::LonePattern* pattern, std::size_t count, char*) {
-    auto* robots = new DeviceRobots{pattern, {}, {}, std::vector<DeviceEnd>(count)};
+    auto* robots =
+        new DeviceRobots{pattern, {}, {}, std::vector<DeviceEnd>(count), std::make_unique<native::LargestLoneRoom>()};
     robots->words.resize(count * static_cast<std::size_t>(layout_of(*pattern).all_words()));
     robots->waves.resize(count * static_cast<std::size_t>(layout_of(*pattern).nodes - 1));
     return robots;
@@ -56,7 +58,7 @@ DeviceApi processor_api() {
         for (std::size_t node = 1; node <= joints; ++node)
           commands[static_cast<std::size_t>(r->pattern->links[node].joint_index)] =
               r->waves[i * joints + node - 1].at(ticks[k].time);
-        r->ends[i].end = tick_lone(*r->pattern, std::span(r->words).subspan(i * width, width), commands,
+        r->ends[i].end = tick_lone(*r->pattern, *r->room, std::span(r->words).subspan(i * width, width), commands,
                                    ticks[k].length, k + 1 == count);
         r->ends[i].ticks += r->ends[i].end == LoneEnd::moved;
       }
@@ -138,6 +140,89 @@ TEST(Population, goes_on_by_its_engines_where_a_device_fails) {
   EXPECT_EQ(worlds.compare({5, 5}), 0);
   ASSERT_EQ(worlds.left.size(), 1u);
   EXPECT_NE(worlds.left.begin()->first.find("out of memory"), std::string::npos);
+}
+
+TEST(Population, sends_equal_robots_together) {
+  static std::vector<std::size_t> groups;
+  static DeviceApi api = processor_api();
+  api.create = [](const native::LonePattern* pattern, std::size_t count, char* message) {
+    static const DeviceApi plain = processor_api();
+    groups.push_back(count);
+    return plain.create(pattern, count, message);
+  };
+  Worlds worlds(Device::of(api));
+  for (int i = 0; i < 40; ++i) worlds.add(native::lone_robot(native::Robot::wheeled, 2));
+  (void)worlds.compare({2});
+  EXPECT_EQ(groups, std::vector<std::size_t>{40});
+}
+
+TEST(Population, asks_nothing_more_of_a_device_that_cannot_load) {
+  static int steps = 0, saves = 0;
+  static DeviceApi api = processor_api();
+  api.load = [](DeviceRobots*, std::size_t, std::size_t, const double*, const MotorWave*, char* message) {
+    std::snprintf(message, 256, "out of memory");
+    return DeviceAnswer::failed;
+  };
+  api.step = [](DeviceRobots*, const DeviceTick*, std::size_t, double*, char*) {
+    ++steps;
+    return DeviceAnswer::done;
+  };
+  api.save = [](DeviceRobots*, std::size_t, std::size_t, double*, DeviceEnd*, char*) {
+    ++saves;
+    return DeviceAnswer::done;
+  };
+  Worlds worlds(Device::of(api));
+  worlds.add(native::lone_robot(native::Robot::superbot, 1));
+  EXPECT_EQ(worlds.compare({5}), 0);
+  EXPECT_EQ(steps, 0);
+  EXPECT_EQ(saves, 0);
+}
+
+TEST(Population, leaves_to_its_engine_only_the_robot_that_is_pushed) {
+  static const DeviceApi api = processor_api();
+  Worlds worlds(Device::of(api));
+  for (int i = 0; i < 2; ++i) worlds.add(native::lone_robot(native::Robot::superbot, 1));
+  for (auto* engines : {&worlds.alone, &worlds.together}) (*engines)[1]->forces().back().force = {3, 0, 0};
+  EXPECT_EQ(worlds.compare({20}), 0.5);
+  EXPECT_NE(native::hash_of(*worlds.together[0]), native::hash_of(*worlds.together[1]));
+  ASSERT_EQ(worlds.left.size(), 1u);
+  EXPECT_NE(worlds.left.begin()->first.find("forces from outside"), std::string::npos);
+  EXPECT_EQ(worlds.left.begin()->second, 1);
+  EXPECT_EQ(worlds.compare({20}), 1);  // the push is over
+}
+
+// A device that refuses to wake a robot.
+TEST(Population, wakes_a_robot_by_its_engine_where_a_device_refuses) {
+  static int woken = 0;
+  static DeviceApi api = processor_api();
+  api.step = [](DeviceRobots* r, const DeviceTick* ticks, std::size_t count, double* seconds, char* message) {
+    static const DeviceApi plain = processor_api();
+    for (std::size_t k = 0; k < count && r->ends[0].end == LoneEnd::moved; ++k) {
+      const std::vector<double> before = r->words;
+      const std::vector<DeviceEnd> ends = r->ends;
+      plain.step(r, ticks + k, 1, seconds, message);
+      const bool wakes = before[0] == 0 && r->words[0] != 0;
+      if (!wakes) continue;
+      r->words = before, r->ends = ends, r->ends[0].end = LoneEnd::hasty;
+      ++woken;
+    }
+    return DeviceAnswer::done;
+  };
+  for (std::uint64_t seed = 3; seed <= 30; seed += 3) {
+    native::LoneRobot robot = native::lone_robot(native::Robot::superbot, seed);
+    for (MotorWave& motor : robot.motors) {
+      motor.command.control = Control::position, motor.command.target = 1;
+      motor.amplitude = 0, motor.stop = 1e300;
+    }
+    // A target that is 1 until this sine, of less than a bit of it, makes it the next larger number, after 6 s. Links
+    // of other joints are woken by their neighbours, with the contacts that they had.
+    MotorWave& motor = robot.motors[0];
+    motor.amplitude = 2e-16, motor.frequency = 0.59 / (2 * pi * 6), motor.phase = 0;
+    Worlds worlds(Device::of(api));
+    worlds.add(robot);
+    (void)worlds.compare({480});
+  }
+  EXPECT_GE(woken, 5);
 }
 
 TEST(Population, says_what_is_left_to_the_engines) {

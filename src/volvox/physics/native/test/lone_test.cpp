@@ -25,13 +25,25 @@ struct Twins {
     const std::vector<MotorCommand> commands = robot.commands(time);
     std::ranges::copy(commands, alone->motors().begin());
     EXPECT_TRUE(alone->advance(begin, end).ok());
-    last = tick_lone(kind.pattern(), words, commands, (end - begin).seconds(), publish);
+    last = tick_lone(kind.pattern(), *room, words, commands, (end - begin).seconds(), publish);
     ++ticks;
     time += tick;
     if (last == LoneEnd::moved) {
       if (publish) lone->write(kind, words, true);
       return;
     }
+    help(begin, end, commands);
+  }
+  // A tick that is refused.
+  void refuse(double tick) {
+    const Time begin = Time::seconds(time), end = Time::seconds(time + tick);
+    const std::vector<MotorCommand> commands = robot.commands(time);
+    std::ranges::copy(commands, alone->motors().begin());
+    EXPECT_TRUE(alone->advance(begin, end).ok());
+    time += tick;
+    help(begin, end, commands);
+  }
+  void help(Time begin, Time end, const std::vector<MotorCommand>& commands) {
     ++refused;
     lone->write(kind, words, false);
     std::ranges::copy(commands, helped->motors().begin());
@@ -43,6 +55,7 @@ struct Twins {
   std::unique_ptr<Engine> alone, helped;
   std::unique_ptr<LoneWorld> lone;
   LoneKind kind;
+  std::unique_ptr<LargestLoneRoom> room = std::make_unique<LargestLoneRoom>();
   std::vector<double> words;
   double time = 0;
   int ticks = 0, refused = 0;
@@ -90,6 +103,44 @@ TEST(Lone, sleeps_and_wakes_as_in_the_engine) {
     EXPECT_FALSE(asleep());
   }
   EXPECT_GE(sleepers, 5);
+}
+
+TEST(Lone, wakes_as_in_the_engine_where_that_tick_is_refused) {
+  int sleepers = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    LoneRobot robot = lone_robot(Robot::superbot, 3 * seed);
+    for (MotorWave& motor : robot.motors) motor.stop = 0, motor.command.control = Control::position;
+    Twins twins(robot);
+    const auto asleep = [&] { return twins.words[0] == 0; };
+    for (int i = 1; i <= 400 && !asleep(); ++i) twins.step(1.0 / 60, false);
+    for (int i = 0; i < 5; ++i) twins.step(1.0 / 60, false);
+    sleepers += asleep();
+    // One motor of three: the links that are not its own are woken by their neighbours, with contacts that they had.
+    twins.robot.motors[0].command.target += 0.3;
+    twins.refuse(1.0 / 60);
+    ASSERT_EQ(hash_of(*twins.alone), hash_of(*twins.helped)) << seed;
+  }
+  EXPECT_GE(sleepers, 5);
+}
+
+TEST(Lone, robots_that_are_equal_are_of_one_kind) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  const auto kind = [&](const LoneRobot& robot) {
+    engines.push_back(robot.engine());
+    return std::move(*LoneWorld::of(*engines.back())->kind());
+  };
+  for (const Robot robot : all_robots) {
+    const LoneRobot one = lone_robot(robot, 2);  // with a wall
+    const LoneKind first = kind(one);
+    for (int i = 0; i < 40; ++i) EXPECT_TRUE(kind(one).same_as(first)) << name(robot);
+    LoneRobot smooth = one, heavy = one;
+    model::Material material;
+    material.friction = 0.123;
+    smooth.scene.bodies[0].geometry = scenes::geometry_of(model::Plane{}, material);
+    heavy.scene.bodies.back().mass *= 1.0000001;
+    EXPECT_FALSE(kind(smooth).same_as(first)) << name(robot);
+    EXPECT_FALSE(kind(heavy).same_as(first)) << name(robot);
+  }
 }
 
 TEST(Lone, says_what_it_cannot_move) {
