@@ -343,3 +343,12 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: pathlib.Path, monkeypatch: py
         spec.save(tmp_path / "r.sdf", overwrite=True)
     assert (tmp_path / "film.html").read_bytes() == good and (tmp_path / "r.sdf").read_bytes() == robot
     assert sorted(path.name for path in tmp_path.iterdir()) == ["film.html", "r.sdf"]
+
+
+def test_specs_refuse_what_they_could_not_write_back(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "w.sdf").write_bytes(b'<sdf version="1.9">\n<world name="m\xff"/></sdf>')
+    with pytest.raises(volvox.InputError, match=r"w.sdf:2: byte 34 \(0xff\) is not UTF-8"):
+        volvox.WorldSpec.read(tmp_path / "w.sdf")
+    (tmp_path / "r.sdf").write_bytes(b'<sdf version="1.9"><model name="m\xff"/></sdf>')
+    with pytest.raises(volvox.InputError, match="0xff"):
+        volvox.RobotSpec.read(tmp_path / "r.sdf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import pathlib
 import warnings
 
@@ -219,3 +220,48 @@ def test_bad_mjcf_is_an_error(tmp_path: pathlib.Path) -> None:
     (tmp_path / "name.xml").write_bytes(b'<mujoco><worldbody><body name="b\xff"><freejoint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>')
     with pytest.warns(volvox.VolvoxWarning), volvox.load(tmp_path / "name.xml") as world:
         world.step(1)
+
+
+def test_copies_of_mjcf_are_counted_as_they_are_made(tmp_path: pathlib.Path) -> None:
+    from volvox.mjcf import _check_counts
+
+    flex = '<flexcomp name="{}" type="grid" count="50 50 1" spacing=".1 .1 .1"/>'
+    _check_counts(f"<mujoco><worldbody>{flex.format('a')}{flex.format('b')}</worldbody></mujoco>")
+    part = '<mujocoinclude><replicate count="1000"><geom size=".1"/></replicate></mujocoinclude>'
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "part.xml").write_text(part)
+    once = '<mujoco><worldbody><include file="parts/part.xml"/></worldbody></mujoco>'
+    (tmp_path / "good.xml").write_text(once)
+    _check_counts(str(tmp_path / "good.xml"))
+    many = once.replace("<include", '<replicate count="101"><include').replace("</worldbody>", "</replicate></worldbody>")
+    (tmp_path / "many.xml").write_text(many)
+    with pytest.raises(volvox.InputError, match="101000 copies"):
+        _check_counts(str(tmp_path / "many.xml"))
+    (tmp_path / "itself.xml").write_text('<mujoco><include file="itself.xml"/></mujoco>')
+    _check_counts(str(tmp_path / "itself.xml"))
+    with pytest.raises(volvox.InputError, match="copies"):  # though it is not whole
+        _check_counts('<mujoco><replicate count="1000"><replicate count="1000"><geom/></replicate>')
+
+
+def test_xacro_runs_nothing_beside_the_model(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("xacro", reason="xacro is not installed")
+    for name in ("json", "resource", "xacro"):
+        (tmp_path / f"{name}.py").write_text("open('owned', 'w')")
+    (tmp_path / "a.xacro").write_text('<robot name="r"><link name="l"/></robot>')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    monkeypatch.setattr(volvox.foreign.importlib.util, "find_spec", lambda name: name)
+    assert "<link" in volvox.foreign.urdf_of_xacro(tmp_path / "a.xacro")
+    assert not (tmp_path / "owned").exists()
+    monkeypatch.setattr(volvox.foreign.sys, "path", [each for each in volvox.foreign.sys.path if "packages" not in each])
+    with pytest.raises(volvox.InputError, match="No module named 'xacro'"):
+        volvox.foreign.urdf_of_xacro(tmp_path / "a.xacro")
+
+
+def test_xacro_that_waits_for_ever_is_ended(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("xacro", reason="xacro is not installed")
+    monkeypatch.setattr(volvox.foreign, "_SECONDS", 1)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.xacro").write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><xacro:include filename="pipe"/></robot>')
+    with pytest.raises(volvox.InputError, match="more than 1 s"):
+        volvox.foreign.urdf_of_xacro(tmp_path / "a.xacro")

@@ -99,3 +99,19 @@ def test_a_servo_and_its_limits(tmp_path: pathlib.Path) -> None:
     box = next(UsdGeom.Cube(prim) for prim in stage.Traverse() if prim.IsA(UsdGeom.Cube) and prim.HasAPI(UsdPhysics.CollisionAPI))
     bounds = UsdGeom.BBoxCache(Usd.TimeCode.Default(), ["default", "guide"]).ComputeWorldBound(box.GetPrim()).ComputeAlignedRange()
     assert np.allclose(bounds.GetSize(), (0.1, 0.2, 0.3))
+
+
+def test_paths_are_used_once(tmp_path: pathlib.Path) -> None:
+    import mujoco
+    from volvox.usd import _Writer
+
+    text = "<mujoco><worldbody>" + "".join(
+        f'<body name="{name}" pos="{i} 0 0"><joint name="{joint}"/><geom size=".1"/></body>'
+        for i, (name, joint) in enumerate((("physics", "a.b_c"), ("joints", "a_b.c"), ("ground", "d")))
+    )
+    writer = _Writer(mujoco, mujoco.MjModel.from_xml_string(text + "</worldbody></mujoco>"), [])
+    writer.write(str(tmp_path / "w.usda"))
+    stage = Usd.Stage.Open(str(tmp_path / "w.usda"))
+    assert sum(prim.HasAPI(UsdPhysics.RigidBodyAPI) for prim in stage.Traverse()) == 3
+    assert sum(prim.IsA(UsdPhysics.RevoluteJoint) for prim in stage.Traverse()) == 3
+    assert stage.GetPrimAtPath("/World/physics").IsA(UsdPhysics.Scene) and stage.GetPrimAtPath("/World/joints").IsA(UsdGeom.Scope)

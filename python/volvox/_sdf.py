@@ -153,6 +153,17 @@ def _parse(text: str, file: str) -> ET.Element:
         raise InputError(f"{file}:{line}: this is not XML: {error}", [(file, line, str(error), "mend the file")]) from None
 
 
+def _read_utf8(file: pathlib.Path) -> str:
+    """The parser of XML takes no other bytes, and what stood for them would be saved in their place."""
+    content = file.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        what = f"byte {error.start} (0x{content[error.start]:02x}) is not UTF-8"
+        raise InputError(f"{file}:{line}: {what}: only UTF-8 can be changed; load() takes the file as it is", [(str(file), line, what, "write the file as UTF-8")]) from None
+
+
 def _anchor(root: ET.Element, folder: pathlib.Path) -> None:
     """Files that are named relative to `folder` get their whole path, so that the SDF can be written elsewhere."""
 

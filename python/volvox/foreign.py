@@ -46,11 +46,13 @@ def _is_mjcf(file: str) -> bool:
 
 # Files of xacro have Python in them, which may have no end (${9**9**9}) or take all memory: it is expanded in a process with limits.
 _EXPAND = """
-import json, resource, sys
+import sys
+sys.path[:] = sys.argv[4:]
+import json, resource
 for what, limit in ((resource.RLIMIT_CPU, int(sys.argv[2])), (resource.RLIMIT_AS, int(sys.argv[3]))):
     resource.setrlimit(what, (limit, limit))
-import xacro
 try:
+    import xacro
     answer = {"text": xacro.process_file(sys.argv[1]).toxml()}
 except Exception as error:  # of many kinds: its own, of the XML parser, of the Python within the file
     answer = {"reason": f"{type(error).__name__}: {error}"}
@@ -60,10 +62,15 @@ _SECONDS, _BYTES = 20, 4 << 30
 
 
 def _expanded(path: pathlib.Path) -> str:
-    done = subprocess.run([sys.executable, "-c", _EXPAND, str(path), str(_SECONDS), str(_BYTES)], capture_output=True, stdin=subprocess.DEVNULL)
+    # -I, and our own places of modules without the current folder: a json.py beside a model is not to be run.
+    here = os.getcwd()
+    places = [place for place in sys.path if place and os.path.abspath(place) != here]
+    words = [sys.executable, "-I", "-c", _EXPAND, str(path), str(_SECONDS), str(_BYTES), *places]
     try:
+        # Waiting takes no processor time: a file that includes a pipe would never end.
+        done = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=3 * _SECONDS)
         answer = json.loads(done.stdout)
-    except ValueError:
+    except (ValueError, subprocess.TimeoutExpired):
         answer = {"reason": f"it takes more than {_SECONDS} s or {_BYTES >> 30} GB"}
     if "text" not in answer:
         reason = answer["reason"]

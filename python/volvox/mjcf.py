@@ -38,25 +38,69 @@ def read_mjcf(model: Union[str, os.PathLike[str]]) -> tuple[WorldSpec, list[str]
     return _Reader(_compile(model)).read()
 
 
-_MOST_COPIES = 100_000  # that <replicate>, <composite> and <flexcomp> of one file may make
+_MOST_COPIES = 100_000  # that <replicate>, <composite> and <flexcomp> of a model may make
+_COPYING = ("replicate", "composite", "flexcomp")
 
 
 def _check_counts(text: str) -> None:
     """MuJoCo has no limit: <replicate count="1000000000"> takes all memory."""
-    name, is_text = ("the text", True) if text.lstrip().startswith("<") else (text, False)
-    if not is_text:
+    is_text = text.lstrip().startswith("<")
+    copies = _copies(text, "the text", [pathlib.Path.cwd()], {}) if is_text else _copies_of_file(pathlib.Path(text), [pathlib.Path(text).parent], {})
+    _refuse_many("the text" if is_text else text, copies)
+
+
+def _refuse_many(name: str, copies: int) -> None:
+    if copies > _MOST_COPIES:
+        what = f"{copies} copies of parts; give at most {_MOST_COPIES}"
+        raise InputError(f"{name}: {what}", [(name, 0, what, "give smaller counts")])
+
+
+def _copies_of_file(file: pathlib.Path, folders: list[pathlib.Path], known: dict[pathlib.Path, int]) -> int:
+    """Of a file that others may include. What cannot be read, and cycles, are MuJoCo's to refuse."""
+    file = pathlib.Path(os.path.normpath(file))
+    if file not in known:
+        known[file] = 0  # while it is read: a file that includes itself
         try:
-            text = pathlib.Path(text).read_text(encoding="utf-8", errors="replace")
+            if file.is_file():  # a pipe or device would not end
+                known[file] = _copies(file.read_bytes(), str(file), folders, known)
         except OSError:
-            return  # MuJoCo says what is wrong
-    copies = 1.0
-    for found in re.finditer(r"""<(?:replicate|composite|flexcomp)\b[^>]*?\bcount\s*=\s*["']([^"']*)""", text):
-        for count in re.findall(r"\d+", found[1]):
-            copies *= max(1, int(count[:12]))
-        if copies > _MOST_COPIES:
-            line = text.count("\n", 0, found.start()) + 1
-            what = f"{copies:.0f} copies of a part; give at most {_MOST_COPIES}"
-            raise InputError(f"{name}:{line}: {what}", [(name, line, what, "give smaller counts")])
+            pass
+    return known[file]
+
+
+def _copies(text: Union[str, bytes], name: str, folders: list[pathlib.Path], known: dict[pathlib.Path, int]) -> int:
+    """How many copies all parts make: what is nested multiplies, what stands side by side adds up."""
+    parser = ET.XMLPullParser(("start", "end"))
+    open_elements = [(1, 0)]  # of each: its own copies, and those of what is inside
+    try:
+        parser.feed(text.decode("utf-8", "replace") if isinstance(text, bytes) else text.lstrip())
+    except ET.ParseError:
+        pass  # what comes before is counted; MuJoCo says what is wrong
+    try:
+        for event, element in parser.read_events():
+            if event == "start":
+                own = 1
+                if element.tag in _COPYING:
+                    for count in re.findall(r"\d+", element.get("count", "")):
+                        own *= max(1, int(count[:12]))
+                inside = 0
+                if element.tag == "include" and element.get("file"):
+                    # Beside the file that includes it, or beside the first one.
+                    beside = [folder / element.get("file", "") for folder in reversed(folders)]
+                    found = next((each for each in beside if each.is_file()), beside[0])
+                    inside = _copies_of_file(found, [folders[0], found.parent], known)
+                open_elements.append((own, inside))
+            else:
+                own, inside = open_elements.pop()
+                made = own * max(1, inside) if element.tag in _COPYING else inside
+                _refuse_many(name, made)
+                open_elements[-1] = (open_elements[-1][0], open_elements[-1][1] + made)
+    except ET.ParseError:
+        pass
+    while len(open_elements) > 1:  # of a file that ends too soon
+        own, inside = open_elements.pop()
+        open_elements[-1] = (open_elements[-1][0], open_elements[-1][1] + own * inside)
+    return open_elements[0][1]
 
 
 def _compile(model: Union[str, os.PathLike[str]]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._files import replace_file
 from .errors import InputError, VolvoxError
 from .events import DockEvent
 
@@ -80,9 +81,9 @@ class Show:
         return f"<volvox.Show {self.title}: {len(self.page) / 1e6:.1f} MB>"
 
     def _repr_html_(self) -> str:
-        # A frame of its own: its script and style do not meet those of the notebook.
+        # A frame of its own: its script and style do not meet those of the notebook, which it cannot reach.
         return (
-            f'<iframe title="{html.escape(self.title, quote=True)}" style="width:100%;height:{self.height}px;border:0" '
+            f'<iframe sandbox="allow-scripts" title="{html.escape(self.title, quote=True)}" style="width:100%;height:{self.height}px;border:0" '
             f'srcdoc="{html.escape(self.page, quote=True)}"></iframe>'
         )
 
@@ -140,9 +141,8 @@ class Recording:
         return self._core.page(int(every)).decode()
 
     def save_page(self, file: Union[str, os.PathLike[str]], every: int = 0) -> None:
-        """Writes page() as a file."""
-        with open(file, "w", encoding="utf-8", newline="") as out:
-            out.write(self.page(every))
+        """Writes page() as a file, completely or not at all."""
+        replace_file(file, self.page(every).encode())
 
     def show(self, every: int = 0, height: int = 450) -> Show:
         """For Jupyter: the viewer with this recording, so high in pixels, which plays and scrubs without a server. The

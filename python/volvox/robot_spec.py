@@ -23,6 +23,7 @@ from ._sdf import (
     _parse,
     _pose,
     _put,
+    _read_utf8,
     _robot_name,
     _Spec,
     _text,
@@ -66,7 +67,7 @@ class RobotSpec(_Spec):
         if file.suffix != ".sdf":
             raise InputError(f"{file} is not SDF: only SDF can be changed; load() takes it as it is")
         spec = cls.__new__(cls)
-        root = _parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
+        root = _parse(_read_utf8(file), str(file))
         _anchor(root, file.parent)
         _Spec.__init__(spec, root)
         return spec

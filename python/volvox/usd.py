@@ -7,6 +7,7 @@ mujoco and usd-core: pip install volvox[usd].
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from typing import TYPE_CHECKING, Any, Union
 
@@ -38,7 +39,19 @@ def write_usd(world: World, file: Union[str, os.PathLike[str]]) -> list[str]:
     left_out = [words.replace(": MuJoCo takes the larger of two, Volvox the geometric mean", ": Volvox takes the geometric mean") for words in left_out]
     left_out = [words.replace("welds, free ones are sites", "fixed joints, free ones are left out") for words in left_out]
     writer = _Writer(mujoco, mujoco.MjModel.from_xml_string(text), left_out)
-    writer.write(path)
+    # Beside it, then renamed: what fails half way leaves the last good file.
+    there = pathlib.Path(path)
+    part = there.with_name(f"{there.stem}.{os.getpid()}.part{there.suffix}")
+    try:
+        writer.write(str(part))
+        os.replace(part, there)
+    except InputError:
+        raise InputError(f"{path} cannot be written") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be written: {error}") from None
+    finally:
+        if "\0" not in path:
+            part.unlink(missing_ok=True)
     return writer.left_out
 
 
@@ -69,6 +82,7 @@ class _Writer:
             mujoco.mj_resetDataKeyframe(model, self.data, 0)
         mujoco.mj_forward(model, self.data)
         self.paths: dict[int, str] = {}
+        self.used = {"/World", "/World/physics", "/World/joints"}  # the paths of all prims
 
     def leave_out(self, words: str) -> None:
         if words not in self.left_out:
@@ -105,6 +119,13 @@ class _Writer:
         plain = re.sub(r"\W", "_", found, flags=re.ASCII)
         return plain if not plain[0].isdigit() else "_" + plain
 
+    def new(self, path: str) -> str:
+        """Names that differ in signs which USD does not have get the same path: the later one is made longer."""
+        while path in self.used:
+            path += "_"
+        self.used.add(path)
+        return path
+
     def place(self, prim: Any, at: Floats, turn: Floats) -> None:
         from pxr import Gf, UsdGeom
 
@@ -120,9 +141,7 @@ class _Writer:
 
         model = self.model
         path = "/World/ground" if body == 0 else f"/World/{self.name('mjOBJ_BODY', body, 'body')}"
-        while path in self.paths.values():
-            path += "_"
-        self.paths[body] = path
+        path = self.paths[body] = self.new(path)
         prim = UsdGeom.Xform.Define(self.stage, path).GetPrim()
         self.place(prim, self.data.xpos[body], self.data.xquat[body])
         moves = body != 0 and model.body_weldid[body] != 0
@@ -215,7 +234,7 @@ class _Writer:
             return
         turns = kind == kinds.mjJNT_HINGE
         made = UsdPhysics.RevoluteJoint if turns else UsdPhysics.PrismaticJoint
-        prim = made.Define(self.stage, f"/World/joints/{self.name('mjOBJ_JOINT', joint, 'joint')}")
+        prim = made.Define(self.stage, self.new(f"/World/joints/{self.name('mjOBJ_JOINT', joint, 'joint')}"))
         prim.CreateAxisAttr("X")
         place, turn = model.jnt_pos[joint], _turn_to(model.jnt_axis[joint])
         outer = model.body_quat[body]
@@ -255,7 +274,7 @@ class _Writer:
         first, second = int(model.eq_obj1id[weld]), int(model.eq_obj2id[weld])
         back = self.data.xquat[first] * np.array([1, -1, -1, -1])
         at = _rotated(back, self.data.xpos[second] - self.data.xpos[first])
-        made = UsdPhysics.FixedJoint.Define(self.stage, f"/World/joints/{self.name('mjOBJ_EQUALITY', weld, 'dock')}")
+        made = UsdPhysics.FixedJoint.Define(self.stage, self.new(f"/World/joints/{self.name('mjOBJ_EQUALITY', weld, 'dock')}"))
         none = np.array([1.0, 0, 0, 0])
         self.between(made, first, second, [at, np.zeros(3)], [_times(back, self.data.xquat[second]), none])
         made.CreateExcludeFromArticulationAttr(True)  # a ring of docks is no tree

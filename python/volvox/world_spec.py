@@ -26,6 +26,7 @@ from ._sdf import (
     _png,
     _pose,
     _put,
+    _read_utf8,
     _robot_name,
     _Spec,
     _text,
@@ -87,7 +88,7 @@ class WorldSpec(_Spec):
             if not where.endswith(".sdf"):
                 raise InputError(f"{where} is not SDF: only SDF can be changed; load() takes it as it is")
             folder = pathlib.Path(where).parent
-            text = pathlib.Path(where).read_text(encoding="utf-8", errors="replace")
+            text = _read_utf8(pathlib.Path(where))
         root = _parse(text.lstrip(), where)
         _anchor(root, folder)
         spec = cls.__new__(cls)

@@ -1,5 +1,5 @@
-"""Files of outsiders that are wrong, huge, cyclic or mean: lattice worlds, lists of cells, programs in Meld, genomes, tasks of
-evolution, and the letters of ranks. Each command ends soon, says what is wrong in a few lines, and neither crashes nor fills the memory."""
+"""Files of outsiders that are wrong, huge, cyclic or mean: lattice worlds, lists of cells, programs in Meld, genomes and
+tasks of evolution (the letters of ranks: crew_test.cpp). Each command ends soon, says what is wrong in a few lines, and neither crashes nor fills the memory."""
 import copy
 import json
 import os

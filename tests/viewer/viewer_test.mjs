@@ -93,7 +93,7 @@ test("a page that stands alone plays and scrubs without a server", async () => {
   const file = join(folder, "alone.html");
   execFileSync(process.env.VOLVOX, ["export", join(folder, "alone"), "--page", file, "--every", "4"]);
   // In a frame, as notebooks show it.
-  writeFileSync(join(folder, "notebook.html"), `<iframe style="width:880px;height:560px" srcdoc="${readFileSync(file, "utf8").replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`);
+  writeFileSync(join(folder, "notebook.html"), `<iframe sandbox="allow-scripts" style="width:880px;height:560px" srcdoc="${readFileSync(file, "utf8").replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`);
   const page = await open(`file://${file}`), requests = [];
   page.on("request", (request) => requests.push(request.url()));
   assert.equal(await tick(page), 0);

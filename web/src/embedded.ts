@@ -21,6 +21,7 @@ export class Embedded {
   private at = 0;
   private cloudAt = -1;  // the frame whose cloud is shown
   private paused = true;
+  private drawing = false;  // the next frame is asked for: there is one such chain at most
   private speed = 1;
   private begin = { moment: 0, time: 0 };  // of playing: when, and the time of the recording then
   private watched = "";
@@ -45,9 +46,9 @@ export class Embedded {
     switch (message.type) {
       case "play":
         if (this.at === last) this.at = 0;
-        this.paused = false;
         this.anchor();
-        requestAnimationFrame(this.play);
+        if (this.paused && !this.drawing) { this.drawing = true; requestAnimationFrame(this.play); }
+        this.paused = false;
         break;
       case "pause": this.paused = true; break;
       case "step": this.paused = true; this.at = Math.min(last, this.at + number("ticks", 1)); break;
@@ -74,7 +75,7 @@ export class Embedded {
   }
 
   private play = () => {
-    if (this.paused) return;
+    if (this.paused) { this.drawing = false; return; }
     const last = this.shown.length - 1, now = this.begin.time + ((performance.now() - this.begin.moment) / 1000) * this.speed;
     let next = this.at;
     if (this.speed === 0) next = Math.min(last, this.at + 1);

@@ -56,6 +56,7 @@ class MapElites final : public Algorithm {
       if (!elite.ok()) return elite.error();
       const int cell = cell_of(elite->outcome.features);
       if (cell < 0) return Error("an elite of the state lies beside the map", "use another state");
+      if (std::isnan(elite->fitness())) return Error("an elite of the state has no fitness", "use another state");
       elites_.insert_or_assign(cell, std::move(*elite));
     }
     return {};

@@ -116,6 +116,14 @@ TEST(Algorithms, MapElitesKeepsTheBestOfEachCell) {
   ASSERT_EQ(archive.size(), 2u);
   EXPECT_EQ(archive[0]->number, 1);
   EXPECT_EQ(archive[1]->number, 3);
+
+  Json state = (*algorithm)->save();
+  ASSERT_TRUE((*algorithm)->load(state).ok());
+  EXPECT_EQ((*algorithm)->archive().size(), 2u);
+  state["cells"][0]["elite"]["outcome"]["objectives"][0] = nullptr;  // as NaN is written
+  const auto loaded = (*algorithm)->load(state);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_NE(loaded.error().text().find("has no fitness"), std::string::npos) << loaded.error().text();
 }
 
 }  // namespace

@@ -90,28 +90,15 @@ Result<std::int64_t> fitting_interval(record::Recording& recording, std::size_t 
   Frame frame;
   capture(**tick, frame);
   const std::size_t bytes = encode_frame(frame).size() + (*tick)->cloud.size() * (sizeof(sim::CloudItem) + 4);
+  // Less the last tick, which is shown in any case.
   const std::int64_t fitting =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(most_bytes / std::max<std::size_t>(bytes, 1)));
+      std::max<std::int64_t>(2, static_cast<std::int64_t>(most_bytes / std::max<std::size_t>(bytes, 1))) - 1;
   return (recording.last_tick() - recording.first_tick()) / fitting + 1;
 }
 
-}  // namespace
-
-Result<std::string> page_of(record::Recording& recording, const PageOptions& options) {
-  auto files = WebServer::read_bundle(bundle_folder());
-  if (!files.ok()) return files.error();
-  auto introduction = introduce(recording);
-  if (!introduction.ok()) return introduction.error();
-  std::int64_t every = options.every;
-  if (every <= 0) {
-    const auto fitting = fitting_interval(recording, options.most_bytes);
-    if (!fitting.ok()) return fitting.error();
-    every = *fitting;
-  }
-  std::string messages;
-  append(messages, to_json_text(introduction->hello), true);
-  append(messages, introduction->tree, false);
-  const std::size_t begin = messages.size();
+// Appends the frames. False: the messages are longer than most_bytes.
+Result<bool> append_frames(std::string& messages, record::Recording& recording, std::int64_t every,
+                           std::size_t most_bytes) {
   CloudSender cloud([&](std::string bytes, WebServer::ClientId) { append(messages, bytes, false); });
   Frame frame;
   CloudSender::Clock::time_point late{};  // nobody has to be waited for
@@ -121,13 +108,61 @@ Result<std::string> page_of(record::Recording& recording, const PageOptions& opt
     capture(**tick, frame);
     cloud.tell((*tick)->cloud, late += std::chrono::minutes(1));
     append(messages, encode_frame(frame), false);
-    if (messages.size() - begin > 4 * options.most_bytes)
-      return Diagnostic{
-          recording.file().string(), 0,
-          fmt::format("the recording is too large for one page: more than {} MB", 4 * options.most_bytes / 1'000'000),
-          "show fewer ticks (every=N), or use volvox replay, which reads the file as it is needed"};
+    if (messages.size() > most_bytes) return false;
   }
-  return page_around(*files, messages);
+  return true;
+}
+
+// Everything that the page plays: hello, the tree and the frames.
+Result<std::string> messages_of(record::Recording& recording, const PageOptions& options) {
+  auto introduction = introduce(recording);
+  if (!introduction.ok()) return introduction.error();
+  thin_points(introduction->hello["points"], options.most_bytes / 4);
+  std::string messages;
+  append(messages, to_json_text(introduction->hello), true);
+  append(messages, introduction->tree, false);
+  const std::size_t begin = messages.size();
+  const std::size_t limit = 4 * options.most_bytes;
+  if (options.every > 0) {
+    const auto fits = append_frames(messages, recording, options.every, limit);
+    if (!fits.ok()) return fits.error();
+    if (*fits) return messages;
+  } else {
+    // A tree that fills the page alone, with its meshes, leaves a quarter for frames nevertheless.
+    const std::size_t most = std::min(limit, std::max(options.most_bytes, begin + options.most_bytes / 4));
+    const auto fitting = fitting_interval(recording, most - std::min(begin, most));
+    if (!fitting.ok()) return fitting.error();
+    const std::int64_t ticks = std::max<std::int64_t>(1, recording.last_tick() - recording.first_tick());
+    for (std::int64_t every = *fitting;; every *= 2) {  // again, where later frames are larger than the first
+      messages.resize(begin);
+      const auto fits = append_frames(messages, recording, every, every < ticks ? most : limit);
+      if (!fits.ok()) return fits.error();
+      if (*fits) return messages;
+      if (every >= ticks) break;
+    }
+  }
+  return Diagnostic{recording.file().string(), 0,
+                    fmt::format("the recording is too large for one page: more than {} MB", limit / 1'000'000),
+                    "show fewer ticks (every=N), or use volvox replay, which reads the file as it is needed"};
+}
+
+}  // namespace
+
+void thin_points(nlohmann::json& points, std::size_t most_bytes) {
+  while (points.size() > 2 && to_json_text(points).size() > most_bytes) {
+    nlohmann::json fewer = nlohmann::json::array();
+    for (std::size_t i = 0; i + 1 < points.size(); i += 2) fewer.push_back(std::move(points[i]));
+    fewer.push_back(std::move(points.back()));
+    points = std::move(fewer);
+  }
+}
+
+Result<std::string> page_of(record::Recording& recording, const PageOptions& options) {
+  auto files = WebServer::read_bundle(bundle_folder());
+  if (!files.ok()) return files.error();
+  const auto messages = messages_of(recording, options);
+  if (!messages.ok()) return messages.error();
+  return page_around(*files, *messages);
 }
 
 }  // namespace volvox::view
