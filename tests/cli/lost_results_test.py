@@ -121,6 +121,32 @@ class Snapshots(LossTest):
         for _ in range(2):  # what is empty, and a snapshot
             self.run_program(*SNAKE, "--duration", "0.1", "--save", "empty.snap", "--quiet")
 
+    def test_a_refused_run_leaves_the_earlier_results(self):
+        run = ["run", "remod3d/snake", "--set", "modules=2", "--duration", "0.1", "--quiet", "--out", "out"]
+        self.run_program(*run, "--record")
+        names = ("recording.mcap", "report.html", "summary.json", "metrics.csv")
+        before = [self.bytes("out", name) for name in names]
+        for more in (["--video", "v.gif"], ["--video", "none/v.mp4"], ["--video", "v.mp4", "--camera", "nowhere"],
+                     ["--video", "v.mp4", "--size", "3x3"], ["--video", "v.mp4", "--renderer", "none_such"]):
+            self.run_program(*run, *more, status=2)
+            self.assertEqual([self.bytes("out", name) for name in names], before, more)
+
+    def test_only_pages_and_models_of_ours_are_replaced(self):
+        self.run_program("run", "remod3d/snake", "--set", "modules=2", "--duration", "0.1", "--quiet", "--record", "--out", "out")
+        mine = self.bytes("out", "recording.mcap")
+        self.write("notes.md", "mine")
+        self.write("notes.html", "<p>mine</p>")
+        self.write("robot.xml", "<mine/>")
+        os.mkfifo(self.path("pipe.html"))
+        for thing, option, name in (("out", "--page", "out/recording.mcap"), ("out", "--page", "notes.md"), ("out", "--page", "notes.html"),
+                                    ("out", "--page", "pipe.html"), ("out", "--page", "out/report.html"),
+                                    ("superbot", "--mjcf", "notes.md"), ("superbot", "--mjcf", "robot.xml")):
+            self.assertIn("fix: give " + option, self.run_program("export", thing, option, name, status=2).stderr)
+        self.assertEqual((self.bytes("out", "recording.mcap"), self.bytes("notes.md"), self.bytes("notes.html"), self.bytes("robot.xml")),
+                         (mine, b"mine", b"<p>mine</p>", b"<mine/>"))
+        for _ in range(2):
+            self.run_program("export", "superbot", "--mjcf", "ours.xml")
+
     def test_bad_options(self):
         for more in [["--save-every", "1"], ["--save", "a.snap", "--save-every", "0"], ["--save", "a.snap", "--save-every", "often"]]:
             self.assertIn("--save", self.run_program(*SNAKE, *more, status=2).stderr)

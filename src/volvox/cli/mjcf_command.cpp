@@ -6,6 +6,7 @@
 
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/output_file.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/mjcf.h"
 #include "volvox/model/reader.h"
@@ -38,6 +39,8 @@ Result<model::WorldModel> world_of(const std::string& thing, const std::vector<s
 
 int export_mjcf_command(const std::string& thing, const std::string& file, const std::vector<std::string>& set,
                         sim::Library& library, Log& log) {
+  if (auto may = may_be_written(file, ".xml", "<!-- Written by Volvox", "--mjcf"); !may.ok())
+    return complain(may.error());
   const auto world = world_of(thing, set, library, log);
   if (!world.ok()) return complain(world.error());
   if (world->placements.empty())

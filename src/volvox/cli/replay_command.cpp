@@ -7,6 +7,7 @@
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/output_file.h"
 #include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/record/replay.h"
@@ -84,6 +85,8 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
 namespace {
 
 int export_page(record::Recording& recording, const ExportArguments& arguments) {
+  if (auto may = may_be_written(arguments.page, ".html", "<title>Volvox</title>", "--page"); !may.ok())
+    return complain(may.error());
   const auto page = view::page_of(recording, {.every = arguments.every});
   if (!page.ok()) return complain(page.error());
   if (auto written = write_file(arguments.page, *page); !written.ok()) return complain(written.error());

@@ -295,9 +295,8 @@ struct Besides {
   std::shared_ptr<net::PcapngFile> capture;
   std::shared_ptr<record::Recorder> recorder;
 
-  // The run calls this object at every tick from now on.
-  Result<void> begin(const RunArguments& arguments, sim::Run& run, const fs::path& folder, sim::Library& library,
-                     Log& log) {
+  // Film and capture. The run calls this object at every tick from now on.
+  Result<void> begin(const RunArguments& arguments, sim::Run& run, sim::Library& library, Log& log) {
     if (arguments.video) {
       ViewArguments view = arguments.view;
       if (view.camera.empty()) view.camera = run.camera();
@@ -316,11 +315,13 @@ struct Besides {
       if (!started.ok()) return started.error();
       capture = std::move(*started);
     }
-    if (arguments.record) {
-      auto started = start_recording(run, folder / record::format::file_name);
-      if (!started.ok()) return started.error();
-      recorder = std::move(*started);
-    }
+    return {};
+  }
+
+  Result<void> begin_recording(sim::Run& run, const fs::path& folder) {
+    auto started = start_recording(run, folder / record::format::file_name);
+    if (!started.ok()) return started.error();
+    recorder = std::move(*started);
     return {};
   }
 
@@ -353,15 +354,20 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (!folder.ok()) return complain(folder.error());
   const auto kept = keep_folder(*folder);
   if (!kept.ok()) return complain(kept.error());
+  // The files may be in the folder, so it was made first. The results of an earlier run stay if these cannot be
+  // written.
+  Besides besides;
+  if (auto begun = besides.begin(arguments, **run, library, log); !begun.ok()) {
+    if (!fs::exists(*folder / "summary.json")) write_failure(**run, *folder, begun.error().text());
+    return complain(begun.error());
+  }
   clear_results(*folder, log);
   if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
-  // The files may be in the folder, so it was made first; on failure its status must not stay "running".
-  const auto refuse = [&](const Error& error) {
-    write_failure(**run, *folder, error.text());
-    return complain(error);
-  };
-  Besides besides;
-  if (auto begun = besides.begin(arguments, **run, *folder, library, log); !begun.ok()) return refuse(begun.error());
+  if (arguments.record)
+    if (auto recorded = besides.begin_recording(**run, *folder); !recorded.ok()) {
+      write_failure(**run, *folder, recorded.error().text());  // its status must not stay "running"
+      return complain(recorded.error());
+    }
   const auto finish_besides = [&] { return besides.finish(); };
   // Film and capture show the run up to its end or its first reset.
   if (arguments.show)
