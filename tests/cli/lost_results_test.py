@@ -122,7 +122,7 @@ class Snapshots(LossTest):
             self.run_program(*SNAKE, "--duration", "0.1", "--save", "empty.snap", "--quiet")
 
     def test_a_refused_run_leaves_the_earlier_results(self):
-        run = ["run", "remod3d/snake", "--set", "modules=2", "--duration", "0.1", "--quiet", "--out", "out"]
+        run = ["run", "remod3d/snake", "--set", "modules=3", "--duration", "0.1", "--quiet", "--out", "out"]
         self.run_program(*run, "--record")
         names = ("recording.mcap", "report.html", "summary.json", "metrics.csv")
         before = [self.bytes("out", name) for name in names]
@@ -132,7 +132,7 @@ class Snapshots(LossTest):
             self.assertEqual([self.bytes("out", name) for name in names], before, more)
 
     def test_only_pages_and_models_of_ours_are_replaced(self):
-        self.run_program("run", "remod3d/snake", "--set", "modules=2", "--duration", "0.1", "--quiet", "--record", "--out", "out")
+        self.run_program("run", "remod3d/snake", "--set", "modules=3", "--duration", "0.1", "--quiet", "--record", "--out", "out")
         mine = self.bytes("out", "recording.mcap")
         self.write("notes.md", "mine")
         self.write("notes.html", "<p>mine</p>")
