@@ -70,7 +70,7 @@ def _copies_of_file(file: pathlib.Path, folders: list[pathlib.Path], known: dict
 
 def _copies(text: Union[str, bytes], name: str, folders: list[pathlib.Path], known: dict[pathlib.Path, int]) -> int:
     """How many copies all parts make: what is nested multiplies, what stands side by side adds up."""
-    parser = ET.XMLPullParser(("start", "end"))
+    parser: Any = ET.XMLPullParser(("start", "end"))
     open_elements = [(1, 0)]  # of each: its own copies, and those of what is inside
     try:
         parser.feed(text.decode("utf-8", "replace") if isinstance(text, bytes) else text.lstrip())
