@@ -25,7 +25,8 @@ Result<void> may_be_written(const fs::path& file, std::string_view ending, std::
     beginning.resize(narrow<std::size_t>(in.gcount()));
     if (beginning.empty() || beginning.find(mark) != std::string::npos) return {};
   }
-  return Diagnostic{file.string(), 0, fmt::format("there is something else of this name, and {} would replace it", option),
+  return Diagnostic{file.string(), 0,
+                    fmt::format("there is something else of this name, and {} would replace it", option),
                     fmt::format("give {} another name, or remove the file", option)};
 }
 
