@@ -1,22 +1,11 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <vector>
-
-#include "volvox/base/platform/paths.h"
 #include "volvox/base/platform/shared_library.h"
 #include "volvox/cluster/mpi_api.h"
 #include "volvox/cluster/ranks.h"
 
 namespace volvox::cluster {
-namespace fs = std::filesystem;
 namespace {
-
-std::vector<fs::path> places() {
-  if (const char* file = std::getenv("VOLVOX_MPI_LIBRARY"); file != nullptr && *file != 0) return {file};
-  const fs::path name = fs::path("volvox") / "libvolvox_mpi.so", folder = platform::library().parent_path();
-  return {folder / name, folder.parent_path() / "lib" / name};  // beside the library; of a program in the build folder
-}
 
 class MpiRanks final : public Ranks {
  public:
@@ -49,27 +38,22 @@ class MpiRanks final : public Ranks {
 }  // namespace
 
 Result<std::unique_ptr<Ranks>> join_by_mpi() {
-  std::error_code error;
-  std::string looked;
-  for (const fs::path& file : places()) {
-    looked += (looked.empty() ? "" : ", ") + file.string();
-    if (!fs::is_regular_file(file, error)) continue;
-    auto library = platform::SharedLibrary::open(file);
-    if (!library.ok()) return library.error();
-    const auto function = reinterpret_cast<volvox_mpi_function>((*library)->symbol("volvox_mpi"));
-    const volvox_mpi_api* api = function == nullptr ? nullptr : function();
-    if (api == nullptr || api->version != VOLVOX_MPI_API_VERSION)
-      return Diagnostic{file.string(), 0, "the library for MPI is of another version of Volvox", "build it again"};
-    int rank = 0, size = 1;
-    char message[256] = {};
-    if (api->begin(&rank, &size, message, sizeof message) != 0)
-      return Error(fmt::format("MPI does not begin: {}", message), "start it by mpirun of the same MPI");
-    return std::unique_ptr<Ranks>(std::make_unique<MpiRanks>(*library, *api, rank, size));
-  }
-  return Error(
-      fmt::format("this process is one of several ranks of MPI, but Volvox was built without MPI: looked for {}",
-                  looked),
-      "install libopenmpi-dev and build again, or give --ranks none (each rank then does everything for itself)");
+  const auto found = platform::open_optional_library("VOLVOX_MPI_LIBRARY", "libvolvox_mpi.so");
+  if (!found.ok()) return found.error();
+  if (!found->library)
+    return Error(
+        fmt::format("this process is one of several ranks of MPI, but Volvox was built without MPI: looked for {}",
+                    found->looked),
+        "install libopenmpi-dev and build again, or give --ranks none (each rank then does everything for itself)");
+  const auto function = reinterpret_cast<volvox_mpi_function>(found->library->symbol("volvox_mpi"));
+  const volvox_mpi_api* api = function == nullptr ? nullptr : function();
+  if (api == nullptr || api->version != VOLVOX_MPI_API_VERSION)
+    return Diagnostic{found->file.string(), 0, "the library for MPI is of another version of Volvox", "build it again"};
+  int rank = 0, size = 1;
+  char message[256] = {};
+  if (api->begin(&rank, &size, message, sizeof message) != 0)
+    return Error(fmt::format("MPI does not begin: {}", message), "start it by mpirun of the same MPI");
+  return std::unique_ptr<Ranks>(std::make_unique<MpiRanks>(found->library, *api, rank, size));
 }
 
 }  // namespace volvox::cluster

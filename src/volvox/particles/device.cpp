@@ -3,43 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "volvox/base/index.h"
-#include "volvox/base/platform/paths.h"
 
 namespace volvox::particles {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* entry = "volvox_particles_device";
 constexpr std::size_t message_size = 256;
 
-std::vector<fs::path> places() {
-  if (const char* file = std::getenv("VOLVOX_CUDA_LIBRARY"); file != nullptr && *file != 0) return {file};
-  const fs::path name = fs::path("volvox") / "libvolvox_cuda.so", folder = platform::library().parent_path();
-  return {folder / name, folder.parent_path() / "lib" / name};  // beside the library; of a program in the build folder
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Device>> Device::cuda() {
-  std::error_code error;
-  std::string looked;
-  for (const fs::path& file : places()) {
-    looked += (looked.empty() ? "" : ", ") + file.string();
-    if (!fs::is_regular_file(file, error)) continue;
-    auto library = platform::SharedLibrary::open(file);
-    if (!library.ok()) return library.error();
-    const auto function = reinterpret_cast<volvox_particles_device_function>((*library)->symbol(entry));
-    const DeviceApi* api = function == nullptr ? nullptr : function();
-    if (api == nullptr || api->version != device_api_version || api->settings_size != sizeof(DeviceSettings) ||
-        api->state_size != sizeof(DeviceState) || api->shape_size != sizeof(ShapeView))
-      return Diagnostic{file.string(), 0, "the library for GPUs is of another version of Volvox", "build it again"};
-    return std::shared_ptr<const Device>(new Device(*library, api));
-  }
-  return Error(fmt::format("there is no library for GPUs: looked for {}", looked),
-               "install NVIDIA's CUDA toolkit and build again, or use --device cpu");
+  const auto found = platform::open_optional_library("VOLVOX_CUDA_LIBRARY", "libvolvox_cuda.so");
+  if (!found.ok()) return found.error();
+  if (!found->library)
+    return Error(fmt::format("there is no library for GPUs: looked for {}", found->looked),
+                 "install NVIDIA's CUDA toolkit and build again, or use --device cpu");
+  const auto function = reinterpret_cast<volvox_particles_device_function>(found->library->symbol(entry));
+  const DeviceApi* api = function == nullptr ? nullptr : function();
+  if (api == nullptr || api->version != device_api_version || api->settings_size != sizeof(DeviceSettings) ||
+      api->state_size != sizeof(DeviceState) || api->shape_size != sizeof(ShapeView))
+    return Diagnostic{found->file.string(), 0, "the library for GPUs is of another version of Volvox",
+                      "build it again"};
+  return std::shared_ptr<const Device>(new Device(found->library, api));
 }
 
 Result<std::shared_ptr<const Device>> Device::by_name(const std::string& name) {

@@ -4,10 +4,12 @@
 #include <elf.h>
 #include <link.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <vector>
 
 #include "volvox/base/index.h"
+#include "volvox/base/platform/paths.h"
 
 namespace volvox::platform {
 namespace {
@@ -72,5 +74,28 @@ Result<std::shared_ptr<SharedLibrary>> SharedLibrary::open(const std::filesystem
 SharedLibrary::~SharedLibrary() { dlclose(handle_); }
 
 void* SharedLibrary::symbol(const char* name) const { return dlsym(handle_, name); }
+
+Result<OptionalLibrary> open_optional_library(const char* variable, const char* name) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> places;
+  if (const char* given = std::getenv(variable); given != nullptr && *given != 0) {
+    places = {given};
+  } else {
+    const fs::path file = fs::path("volvox") / name, folder = library().parent_path();
+    places = {folder / file,
+              folder.parent_path() / "lib" / file};  // beside the library; of a program in the build folder
+  }
+  OptionalLibrary found;
+  std::error_code error;
+  for (const fs::path& file : places) {
+    found.looked += (found.looked.empty() ? "" : ", ") + file.string();
+    if (!fs::is_regular_file(file, error)) continue;
+    auto opened = SharedLibrary::open(file);
+    if (!opened.ok()) return opened.error();
+    found.library = *opened, found.file = file;
+    break;
+  }
+  return found;
+}
 
 }  // namespace volvox::platform

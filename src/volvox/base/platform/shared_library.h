@@ -26,4 +26,14 @@ class SharedLibrary {
   void* handle_;
 };
 
+// A library of Volvox's own that is there only where the build found what it needs (CUDA, MPI).
+struct OptionalLibrary {
+  std::shared_ptr<SharedLibrary> library;  // null: there is none
+  std::filesystem::path file;
+  std::string looked;  // where it was looked for, for messages
+};
+// The file that the environment variable names or, if it names none, volvox/NAME beside the library of Volvox. An
+// error: it is there and cannot be loaded.
+Result<OptionalLibrary> open_optional_library(const char* variable, const char* name);
+
 }  // namespace volvox::platform

@@ -55,5 +55,26 @@ TEST(SharedLibrary, WhatIsNoFileIsRefused) {
   EXPECT_FALSE(SharedLibrary::open("/there/is/no/such.so").ok());
 }
 
+TEST(SharedLibrary, AnOptionalOneMayBeMissingButNotBroken) {
+  const auto missing = open_optional_library("VOLVOX_NO_SUCH_VARIABLE", "libvolvox_no_such.so");
+  ASSERT_TRUE(missing.ok());
+  EXPECT_EQ(missing->library, nullptr);
+  EXPECT_NE(missing->looked.find("volvox/libvolvox_no_such.so"), std::string::npos) << missing->looked;
+
+  const fs::path broken = fs::path(testing::TempDir()) / ("libbroken" + std::to_string(getpid()) + ".so");
+  std::ofstream(broken) << "no library";
+  ASSERT_EQ(setenv("VOLVOX_TEST_LIBRARY", broken.c_str(), 1), 0);
+  EXPECT_FALSE(open_optional_library("VOLVOX_TEST_LIBRARY", "libvolvox_no_such.so").ok());
+  if (const std::string name = some_library(); !name.empty()) {
+    ASSERT_EQ(setenv("VOLVOX_TEST_LIBRARY", name.c_str(), 1), 0);
+    const auto good = open_optional_library("VOLVOX_TEST_LIBRARY", "libvolvox_no_such.so");
+    ASSERT_TRUE(good.ok());
+    EXPECT_NE(good->library, nullptr);
+    EXPECT_EQ(good->file, name);
+  }
+  unsetenv("VOLVOX_TEST_LIBRARY");
+  fs::remove(broken);
+}
+
 }  // namespace
 }  // namespace volvox::platform

@@ -2,23 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "volvox/base/check.h"
-#include "volvox/base/platform/paths.h"
 
 namespace volvox::physics::cuda {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* entry = "volvox_robots_device";
 constexpr std::size_t message_size = 256;
-
-std::vector<fs::path> places() {
-  if (const char* file = std::getenv("VOLVOX_ROBOTS_CUDA_LIBRARY"); file != nullptr && *file != 0) return {file};
-  const fs::path name = fs::path("volvox") / "libvolvox_robots_cuda.so", folder = platform::library().parent_path();
-  return {folder / name, folder.parent_path() / "lib" / name};  // beside the library; of a program in the build folder
-}
 
 Error failure(const char* message) {
   return Error(fmt::format("the GPU does not go on: {}", message), "the processor does; the result is the same");
@@ -33,28 +23,24 @@ std::shared_ptr<const Device> Device::of(const DeviceApi& api) {
 }
 
 Result<std::shared_ptr<const Device>> Device::find() {
-  std::error_code error;
-  std::string looked;
-  for (const fs::path& file : places()) {
-    looked += (looked.empty() ? "" : ", ") + file.string();
-    if (!fs::is_regular_file(file, error)) continue;
-    auto library = platform::SharedLibrary::open(file);
-    if (!library.ok()) return library.error();
-    const auto function = reinterpret_cast<volvox_robots_device_function>((*library)->symbol(entry));
-    const DeviceApi* api = function == nullptr ? nullptr : function();
-    if (api == nullptr || api->version != device_api_version || api->pattern_size != sizeof(native::LonePattern) ||
-        api->link_size != sizeof(native::LoneLink) || api->wave_size != sizeof(MotorWave))
-      return Diagnostic{file.string(), 0, "the library for GPUs is of another version of Volvox", "build it again"};
-    const std::shared_ptr<Device> device(new Device());
-    device->library_ = *library, device->api_ = api;
-    char message[message_size] = "";
-    if (api->name(message) != DeviceAnswer::done)
-      return Error(fmt::format("there is no GPU here that CUDA can use: {}", message), "use --device cpu");
-    device->name_ = message;
-    return std::shared_ptr<const Device>(device);
-  }
-  return Error(fmt::format("there is no library for robots on GPUs: looked for {}", looked),
-               "install NVIDIA's CUDA toolkit and build again, or use --device cpu");
+  const auto found = platform::open_optional_library("VOLVOX_ROBOTS_CUDA_LIBRARY", "libvolvox_robots_cuda.so");
+  if (!found.ok()) return found.error();
+  if (!found->library)
+    return Error(fmt::format("there is no library for robots on GPUs: looked for {}", found->looked),
+                 "install NVIDIA's CUDA toolkit and build again, or use --device cpu");
+  const auto function = reinterpret_cast<volvox_robots_device_function>(found->library->symbol(entry));
+  const DeviceApi* api = function == nullptr ? nullptr : function();
+  if (api == nullptr || api->version != device_api_version || api->pattern_size != sizeof(native::LonePattern) ||
+      api->link_size != sizeof(native::LoneLink) || api->wave_size != sizeof(MotorWave))
+    return Diagnostic{found->file.string(), 0, "the library for GPUs is of another version of Volvox",
+                      "build it again"};
+  const std::shared_ptr<Device> device(new Device());
+  device->library_ = found->library, device->api_ = api;
+  char message[message_size] = "";
+  if (api->name(message) != DeviceAnswer::done)
+    return Error(fmt::format("there is no GPU here that CUDA can use: {}", message), "use --device cpu");
+  device->name_ = message;
+  return std::shared_ptr<const Device>(device);
 }
 
 Result<RobotsOnDevice> RobotsOnDevice::create(std::shared_ptr<const Device> device, const native::LonePattern& pattern,
