@@ -86,8 +86,8 @@ struct Numbers {
 const char* name(LoneEnd end) {
   switch (end) {
     case LoneEnd::moved: return "moved";
-    case LoneEnd::hasty: return "falls so fast that its contacts must be looked for in every substep";
-    case LoneEnd::crowded: return "has too many contacts";
+    case LoneEnd::too_fast: return "falls so fast that its contacts must be looked for in every substep";
+    case LoneEnd::too_many_contacts: return "has too many contacts";
     case LoneEnd::runs_away: return "runs away";
   }
   return "";

@@ -70,7 +70,7 @@ inline constexpr int lone_most_points = 64, lone_between_looks = 8;
 inline constexpr int lone_most_nodes = 12, lone_most_dofs = 10,
                      lone_most_contacts = Manifold::most_kept * lone_most_nodes;
 
-enum class LoneEnd : std::uint8_t { moved, hasty, crowded, runs_away };
+enum class LoneEnd : std::uint8_t { moved, too_fast, too_many_contacts, runs_away };
 
 // The words of 64 bits that hold the state of a robot: where they lie is a matter of who has them.
 struct LoneLayout {
@@ -348,7 +348,7 @@ class LoneTick {
       for (int k = 0; k < layout_.slots; ++k) room_.points[first + k].feature = feature_taken;
       if (own.shape.convexes.size() == 0) continue;
       if (first_look_ && room_.sleeps[i]) {
-        if (!recall_node(i)) return LoneEnd::crowded;
+        if (!recall_node(i)) return LoneEnd::too_many_contacts;
         continue;
       }
       const Seen seen{plain(body.x), plain(body.v.l), plain(body.v.a), plain(body.q), rotation_matrix(body.q)};
@@ -404,8 +404,8 @@ class LoneTick {
         near = !(height - down > widest + horizon * length(ground.linear));
       }
       if (!near) continue;
-      if (length(body.linear - ground.linear) * horizon > own.reach) return LoneEnd::hasty;
-      if (!collide(node, body, ground, felt, turning, horizon)) return LoneEnd::crowded;
+      if (length(body.linear - ground.linear) * horizon > own.reach) return LoneEnd::too_fast;
+      if (!collide(node, body, ground, felt, turning, horizon)) return LoneEnd::too_many_contacts;
     }
     return LoneEnd::moved;
   }

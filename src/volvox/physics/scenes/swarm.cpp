@@ -9,7 +9,7 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/lone.h"
 #include "volvox/physics/native/native_engine.h"
-#include "volvox/physics/population.h"
+#include "volvox/physics/robot_batch.h"
 #include "volvox/physics/scenes/robots.h"
 #include "volvox/physics/system.h"
 
@@ -71,12 +71,12 @@ Result<SwarmMeasure> on_engines(std::size_t n, std::int64_t ticks, int threads) 
   ThreadPool pool(threads);
   double begin = platform::monotonic_seconds();
   std::vector<std::unique_ptr<Engine>> worlds;
-  std::vector<Population::Member> members;
+  std::vector<RobotBatch::Member> members;
   for (std::size_t i = 0; i < n; ++i) {
     worlds.push_back(make_world(i));
     members.push_back({worlds.back().get(), waves_of(i)});
   }
-  Population all(std::move(members), nullptr, &pool);
+  RobotBatch all(std::move(members), nullptr, &pool);
   m.load_s = platform::monotonic_seconds() - begin;
   begin = platform::monotonic_seconds();
   const double cpu = platform::process_cpu_seconds();
@@ -95,7 +95,7 @@ Result<void> finish(std::vector<std::unique_ptr<Engine>>& worlds, const native::
   for (std::size_t i = 0; i < worlds.size(); ++i) {
     const bool whole = ends[i].end == native::LoneEnd::moved;
     if (ends[i].ticks > 0) native::LoneWorld::of(*worlds[i])->write(kind, words.subspan(i * width, width), whole);
-    Population rest({{worlds[i].get(), waves_of(i)}}, nullptr, nullptr);
+    RobotBatch rest({{worlds[i].get(), waves_of(i)}}, nullptr, nullptr);
     for (const StepStatus& status : rest.advance(tick_length, ends[i].ticks, ticks - ends[i].ticks))
       if (!status.ok()) return Error(status.text(), "lower the number of ticks");
   }

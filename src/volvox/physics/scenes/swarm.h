@@ -1,5 +1,5 @@
 // Lone SuperBots by the thousand, each in a world of its own on a plane with its own swing of the joints: how fast a
-// GPU or the engines move them (physics::Population), and to which state.
+// GPU or the engines move them (physics::RobotBatch), and to which state.
 #pragma once
 
 #include <cstdint>

@@ -82,12 +82,17 @@ TEST(Lone, has_the_bits_of_the_engine) {
   }
 }
 
+// A robot that will sleep, unless it stands on a slope or without friction.
+LoneRobot holding_still(std::uint64_t seed) {
+  LoneRobot robot = lone_robot(Robot::superbot, seed);
+  for (MotorWave& motor : robot.motors) motor.stop = 0, motor.command.control = Control::position;
+  return robot;
+}
+
 TEST(Lone, sleeps_and_wakes_as_in_the_engine) {
   int sleepers = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    LoneRobot robot = lone_robot(Robot::superbot, 3 * seed);
-    for (MotorWave& motor : robot.motors) motor.stop = 0, motor.command.control = Control::position;
-    Twins twins(robot);
+    Twins twins(holding_still(3 * seed));
     const auto asleep = [&] { return twins.words[0] == 0; };
     int slept = 0;
     for (int i = 1; i <= 400 && slept < 20; ++i) {
@@ -108,9 +113,7 @@ TEST(Lone, sleeps_and_wakes_as_in_the_engine) {
 TEST(Lone, wakes_as_in_the_engine_where_that_tick_is_refused) {
   int sleepers = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    LoneRobot robot = lone_robot(Robot::superbot, 3 * seed);
-    for (MotorWave& motor : robot.motors) motor.stop = 0, motor.command.control = Control::position;
-    Twins twins(robot);
+    Twins twins(holding_still(3 * seed));
     const auto asleep = [&] { return twins.words[0] == 0; };
     for (int i = 1; i <= 400 && !asleep(); ++i) twins.step(1.0 / 60, false);
     for (int i = 0; i < 5; ++i) twins.step(1.0 / 60, false);

@@ -1,6 +1,6 @@
 // Worlds that a device moves have the bits of their engines. The device is a GPU, where there is one, and everywhere
 // the same kernels on the processor behind the same interface.
-#include "volvox/physics/population.h"
+#include "volvox/physics/robot_batch.h"
 
 #include <cstdlib>
 
@@ -82,14 +82,14 @@ struct Worlds {
     for (auto* engines : {&alone, &together}) engines->push_back(robot.engine());
     motors.push_back(robot.motors);
   }
-  Population population(std::vector<std::unique_ptr<Engine>>& engines, std::shared_ptr<const Device> where) {
-    std::vector<Population::Member> members;
+  RobotBatch batch(std::vector<std::unique_ptr<Engine>>& engines, std::shared_ptr<const Device> where) {
+    std::vector<RobotBatch::Member> members;
     for (std::size_t i = 0; i < engines.size(); ++i) members.push_back({engines[i].get(), motors[i]});
     return {std::move(members), std::move(where), nullptr};
   }
   // The share of ticks that the device did.
   double compare(const std::vector<std::int64_t>& calls) {
-    Population here = population(alone, nullptr), there = population(together, device);
+    RobotBatch here = batch(alone, nullptr), there = batch(together, device);
     std::int64_t now = 0, on_device = 0;
     for (const std::int64_t count : calls) {
       const auto ours = here.advance(tick, now, count), theirs = there.advance(tick, now, count);
@@ -124,12 +124,12 @@ void compare_robots(const std::shared_ptr<const Device>& device) {
   }
 }
 
-TEST(Population, has_the_bits_of_the_engines_on_kernels_of_a_device) {
+TEST(RobotBatch, has_the_bits_of_the_engines_on_kernels_of_a_device) {
   static const DeviceApi api = processor_api();
   compare_robots(Device::of(api));
 }
 
-TEST(Population, goes_on_by_its_engines_where_a_device_fails) {
+TEST(RobotBatch, goes_on_by_its_engines_where_a_device_fails) {
   static DeviceApi api = processor_api();
   api.step = [](DeviceRobots*, const DeviceTick*, std::size_t, double*, char* message) {
     std::snprintf(message, 256, "out of memory");
@@ -142,7 +142,7 @@ TEST(Population, goes_on_by_its_engines_where_a_device_fails) {
   EXPECT_NE(worlds.left.begin()->first.find("out of memory"), std::string::npos);
 }
 
-TEST(Population, sends_equal_robots_together) {
+TEST(RobotBatch, sends_equal_robots_together) {
   static std::vector<std::size_t> groups;
   static DeviceApi api = processor_api();
   api.create = [](const native::LonePattern* pattern, std::size_t count, char* message) {
@@ -156,7 +156,7 @@ TEST(Population, sends_equal_robots_together) {
   EXPECT_EQ(groups, std::vector<std::size_t>{40});
 }
 
-TEST(Population, asks_nothing_more_of_a_device_that_cannot_load) {
+TEST(RobotBatch, asks_nothing_more_of_a_device_that_cannot_load) {
   static int steps = 0, saves = 0;
   static DeviceApi api = processor_api();
   api.load = [](DeviceRobots*, std::size_t, std::size_t, const double*, const MotorWave*, char* message) {
@@ -178,7 +178,7 @@ TEST(Population, asks_nothing_more_of_a_device_that_cannot_load) {
   EXPECT_EQ(saves, 0);
 }
 
-TEST(Population, leaves_to_its_engine_only_the_robot_that_is_pushed) {
+TEST(RobotBatch, leaves_to_its_engine_only_the_robot_that_is_pushed) {
   static const DeviceApi api = processor_api();
   Worlds worlds(Device::of(api));
   for (int i = 0; i < 2; ++i) worlds.add(native::lone_robot(native::Robot::superbot, 1));
@@ -192,7 +192,7 @@ TEST(Population, leaves_to_its_engine_only_the_robot_that_is_pushed) {
 }
 
 // A device that refuses to wake a robot.
-TEST(Population, wakes_a_robot_by_its_engine_where_a_device_refuses) {
+TEST(RobotBatch, wakes_a_robot_by_its_engine_where_a_device_refuses) {
   static int woken = 0;
   static DeviceApi api = processor_api();
   api.step = [](DeviceRobots* r, const DeviceTick* ticks, std::size_t count, double* seconds, char* message) {
@@ -203,7 +203,7 @@ TEST(Population, wakes_a_robot_by_its_engine_where_a_device_refuses) {
       plain.step(r, ticks + k, 1, seconds, message);
       const bool wakes = before[0] == 0 && r->words[0] != 0;
       if (!wakes) continue;
-      r->words = before, r->ends = ends, r->ends[0].end = LoneEnd::hasty;
+      r->words = before, r->ends = ends, r->ends[0].end = LoneEnd::too_fast;
       ++woken;
     }
     return DeviceAnswer::done;
@@ -225,7 +225,7 @@ TEST(Population, wakes_a_robot_by_its_engine_where_a_device_refuses) {
   EXPECT_GE(woken, 5);
 }
 
-TEST(Population, says_what_is_left_to_the_engines) {
+TEST(RobotBatch, says_what_is_left_to_the_engines) {
   static const DeviceApi api = processor_api();
   Worlds worlds(Device::of(api));
   native::LoneRobot loud = native::lone_robot(native::Robot::superbot, 1);

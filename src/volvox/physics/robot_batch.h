@@ -18,14 +18,14 @@
 
 namespace volvox::physics {
 
-class Population {
+class RobotBatch {
  public:
   struct Member {
-    Engine* engine = nullptr;       // must outlive the population; no two members have the same
+    Engine* engine = nullptr;       // must outlive the batch; no two members have the same
     std::vector<MotorWave> motors;  // by joint index
   };
   // `device`: null, all go by their engines. `threads` may be null; the engines have none of their own.
-  Population(std::vector<Member> members, std::shared_ptr<const cuda::Device> device, ThreadPool* threads);
+  RobotBatch(std::vector<Member> members, std::shared_ptr<const cuda::Device> device, ThreadPool* threads);
 
   std::size_t size() const { return members_.size(); }
 

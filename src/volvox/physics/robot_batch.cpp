@@ -1,4 +1,4 @@
-#include "volvox/physics/population.h"
+#include "volvox/physics/robot_batch.h"
 
 #include <algorithm>
 
@@ -13,20 +13,20 @@ using native::LoneKind;
 using native::LoneWorld;
 
 // Members of one kind that can go to a device.
-struct Population::Group {
+struct RobotBatch::Group {
   LoneKind kind;
   std::vector<std::size_t> members;
   std::vector<LoneWorld> worlds;
   std::vector<double> words;  // of all, one behind the other
 };
 
-Population::Population(std::vector<Member> members, std::shared_ptr<const cuda::Device> device, ThreadPool* threads)
+RobotBatch::RobotBatch(std::vector<Member> members, std::shared_ptr<const cuda::Device> device, ThreadPool* threads)
     : members_(std::move(members)), device_(std::move(device)), threads_(threads) {
   for (const Member& member : members_)
     VOLVOX_CHECK(member.motors.size() == member.engine->motors().size(), "a wave for each joint");
 }
 
-Result<void> Population::add_to_groups(std::size_t member, std::vector<Group>& groups) {
+Result<void> RobotBatch::add_to_groups(std::size_t member, std::vector<Group>& groups) {
   Result<LoneWorld> world = LoneWorld::of(*members_[member].engine);
   if (!world.ok()) return world.error();
   Result<LoneKind> kind = world->kind();
@@ -40,14 +40,14 @@ Result<void> Population::add_to_groups(std::size_t member, std::vector<Group>& g
   return {};
 }
 
-std::vector<Population::Group> Population::groups() {
+std::vector<RobotBatch::Group> RobotBatch::groups() {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (const Result<void> added = add_to_groups(i, groups); !added.ok()) ++left_[added.error().text()];
   return groups;
 }
 
-Result<void> Population::run_on_device(Group& group, const TickLength& tick, std::int64_t first, std::int64_t count,
+Result<void> RobotBatch::run_on_device(Group& group, const TickLength& tick, std::int64_t first, std::int64_t count,
                                        std::vector<cuda::DeviceEnd>& ends) {
   const native::LonePattern& pattern = group.kind.pattern();
   std::vector<MotorWave> waves;
@@ -67,7 +67,7 @@ Result<void> Population::run_on_device(Group& group, const TickLength& tick, std
   return there->save(0, group.words, ends);
 }
 
-void Population::move_on_device(Group& group, const TickLength& tick, std::int64_t first, std::int64_t count) {
+void RobotBatch::move_on_device(Group& group, const TickLength& tick, std::int64_t first, std::int64_t count) {
   const std::size_t robots = group.members.size(), width = group.words.size() / robots;
   std::vector<cuda::DeviceEnd> ends;
   if (const Result<void> went = run_on_device(group, tick, first, count, ends); !went.ok()) {
@@ -83,7 +83,7 @@ void Population::move_on_device(Group& group, const TickLength& tick, std::int64
   }
 }
 
-std::vector<StepStatus> Population::advance(const TickLength& tick, std::int64_t first, std::int64_t count) {
+std::vector<StepStatus> RobotBatch::advance(const TickLength& tick, std::int64_t first, std::int64_t count) {
   ticks_on_device_ = 0;
   left_.clear();
   done_.assign(members_.size(), 0);
