@@ -176,7 +176,10 @@ void add_noise(model::WorldModel& world, double deviation) {
 void give_mind(const Organism& organism, std::size_t module, model::Placement& placement) {
   model::Mind mind;
   if (const model::Mind* own = placement.effective_mind(); own != nullptr && organism.behavior.empty()) mind = *own;
-  if (!organism.behavior.empty()) mind.behavior = organism.behavior;
+  if (!organism.behavior.empty()) {
+    mind.behavior = organism.behavior;
+    mind = model::with_base_functions(std::move(mind), *placement.model);
+  }
   for (const auto& [key, value] : organism.parameters) mind.parameters[key] = value;
   if (module < organism.each.size())
     for (const auto& [key, value] : organism.each[module]) mind.parameters[key] = value;

@@ -93,6 +93,12 @@ Bounds bounds(const ModuleModel& model, const std::vector<Pose>& links) {
   return result;
 }
 
+Mind with_base_functions(Mind own, const ModuleModel& model) {
+  if (model.mind && !own.replaces_base)
+    own.further.insert(own.further.end(), model.mind->further.begin(), model.mind->further.end());
+  return own;
+}
+
 bool fit(const Dock& a, const Dock& b) {
   return a.kind == b.kind && a.symmetry == b.symmetry && (a.gender == Gender::both || a.gender != b.gender);
 }

@@ -410,6 +410,7 @@ std::optional<Mind> read_mind(const XMLElement& parent, Report& report) {
   const XMLElement* element = parent.FirstChildElement("volvox:mind");
   if (element == nullptr) return std::nullopt;
   Mind mind = read_behavior(*element, "behavior", report);
+  mind.replaces_base = Attributes(*element, report).choice("base", 0, {"keep", "replace"}) == 1;
   for (const XMLElement* e : children(*element, "volvox:behavior"))
     mind.further.push_back(read_behavior(*e, "name", report));
   return mind;

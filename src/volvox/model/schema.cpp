@@ -40,7 +40,7 @@ constexpr ElementRule rules[] = {
     {"action", in_model, "name"},
     {"message", in_model, "dock"},
     {"noise", "volvox:percept volvox:action volvox:message", "type", true},
-    {"mind", "model gazebo volvox:module volvox:population include", "behavior"},
+    {"mind", "model gazebo volvox:module volvox:population include", "behavior base"},
     {"behavior", "volvox:mind", "name"},
     {"parameter", "volvox:mind volvox:behavior", "name value"},
     {"parameter", "world", "name value min max whole choices"},

@@ -49,7 +49,7 @@ int WorldBuilder::add(Model model, std::optional<Pose> pose, std::string name, c
   p.pose = pose.value_or(Pose{});
   p.posed = pose.has_value();
   p.velocity = options.velocity;
-  p.mind = options.mind;
+  if (options.mind) p.mind = with_base_functions(*options.mind, *model);
   p.clock = options.clock;
   p.file = options.file;
   p.line = options.line;

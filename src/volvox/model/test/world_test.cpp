@@ -55,6 +55,32 @@ TEST_F(ReaderTest, ReadsAWorld) {
   EXPECT_EQ(w->placements[3].name, "hinge");
 }
 
+// Seed 000, III.B: base functionality of a module type, which users need not replicate in all behaviours.
+TEST_F(ReaderTest, BaseFunctionsOfARobotSurviveAnotherBehavior) {
+  std::string robot = hinge_module();
+  const std::string idle = "<volvox:mind behavior=\"idle\">";
+  robot.replace(robot.find(idle), idle.size(), idle + "<volvox:behavior name=\"heartbeat\"/>");
+  folder.write("robots/beating/beating.sdf", robot);
+  const auto module = [](const std::string& name, const std::string& mind) {
+    return "<volvox:module name=\"" + name + "\" robot=\"beating\" pose=\"0 0 " + name + " 0 0 0\">" + mind +
+           "</volvox:module>\n";
+  };
+  const Result<WorldModel> w = read(world(
+      module("1", "") + module("2", "<volvox:mind behavior=\"snake\"><volvox:behavior name=\"talk\"/></volvox:mind>") +
+      module("3", "<volvox:mind behavior=\"snake\" base=\"replace\"/>")));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  const auto minds = [&](std::size_t placement) {
+    const Mind& mind = *w->placements[placement].effective_mind();
+    std::string names = mind.behavior;
+    for (const Mind& further : mind.further) names += " " + further.behavior;
+    return names;
+  };
+  EXPECT_EQ(minds(0), "idle heartbeat");
+  EXPECT_EQ(minds(1), "snake talk heartbeat");
+  EXPECT_EQ(minds(2), "snake");
+  expect_error(read(world(module("1", "<volvox:mind behavior=\"snake\" base=\"none\"/>"))), 3, "base");
+}
+
 TEST_F(ReaderTest, ConnectionsGivePosesAtEveryTurn) {
   for (int turn = 0; turn < 4; ++turn) {
     const Result<WorldModel> w = read(world(
