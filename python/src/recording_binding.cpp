@@ -102,7 +102,7 @@ nb::tuple verify(record::Recording& recording, const nb::dict& behaviors, int th
 // The page that shows it, as bytes of UTF-8.
 nb::bytes page(record::Recording& recording, std::int64_t every) {
   if (every < 0) throw Failure(Kind::input, fmt::format("every {} ticks are not possible", every), "give 1 or more");
-  const std::string text = value_or_throw(view::page_of(recording, {.every = every}));
+  const std::string text = value_or_throw(view::page_of(recording, {.every = every})).html;
   return nb::bytes(text.data(), text.size());
 }
 

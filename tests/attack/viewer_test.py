@@ -156,7 +156,7 @@ class ViewerAttack(CommandTest):
         seen = []
         for message in first.texts("metrics"):
             seen += message["points"]
-            if len(seen) > 20:
+            if len(seen) > 25:  # newcomers are told of them at the next frame
                 break
         for _ in range(30):
             watcher = Watcher(self.port, self.query)

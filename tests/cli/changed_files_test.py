@@ -234,6 +234,19 @@ class Snapshots(ChangedFiles):
         self.assertIn("old.snap", self.run_program("run", "w.sdf", "--restore", "old.snap", status=2).stderr)
 
 
+    def test_a_snapshot_goes_on_in_its_own_precision(self):
+        mixed = ["run", "w.sdf", "--precision", "mixed", "--quiet"]
+        self.run_program(*mixed, "--duration", "0.2", "--save", "mixed.snap", "--out", "first")
+        self.run_program(*mixed, "--out", "whole")
+        self.run_program("run", "w.sdf", "--restore", "mixed.snap", "--quiet", "--out", "rest")
+        whole, rest = self.summary("whole"), self.summary("rest")
+        self.assertEqual((rest["precision"], rest["state_hash"]), ("mixed", whole["state_hash"]))
+        refused = self.run_program("run", "w.sdf", "--restore", "mixed.snap", "--precision", "double", status=2).stderr
+        self.assertIn("the precision was mixed, now it is double", refused)
+        # Accepted changes are of files and settings: the engine's own state is of one precision.
+        self.run_program("run", "w.sdf", "--restore", "mixed.snap", "--precision", "double", "--accept-changes", status=2)
+
+
 class Recordings(ChangedFiles):
     def setUp(self):
         super().setUp()

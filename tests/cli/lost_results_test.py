@@ -127,7 +127,8 @@ class Snapshots(LossTest):
         names = ("recording.mcap", "report.html", "summary.json", "metrics.csv")
         before = [self.bytes("out", name) for name in names]
         for more in (["--video", "v.gif"], ["--video", "none/v.mp4"], ["--video", "v.mp4", "--camera", "nowhere"],
-                     ["--video", "v.mp4", "--size", "3x3"], ["--video", "v.mp4", "--renderer", "none_such"]):
+                     ["--video", "v.mp4", "--size", "3x3"], ["--video", "v.mp4", "--renderer", "none_such"],
+                     ["--view", "--no-browser", "--host", "192.0.2.1"], ["--view", "--no-browser", "--host", "nowhere"]):
             self.run_program(*run, *more, status=2)
             self.assertEqual([self.bytes("out", name) for name in names], before, more)
 

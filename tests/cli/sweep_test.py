@@ -188,7 +188,13 @@ class Sweep(CommandTest):
         self.assertIs(found["seeds_change_nothing"], False)
         self.write("w.sdf", WORLD)
         command = ["sweep", "w.sdf", "--duration", "0.1", "--seeds", "2", "--out", "w"]
-        self.assertIn("seeds  change nothing here", self.run_program(*command).stdout)
+        said = self.run_program(*command).stdout
+        self.assertIn("seeds  change nothing here", said)
+        self.assertIn("plots  none: there is no --vary", said)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "w", "plots")))
+        same = self.run_program("sweep", "w.sdf", "--duration", "0.1", "--vary", "does=idle,hold", "--out", "same").stdout
+        if "none: no metric changes" not in same:  # what is named is there
+            self.assertTrue(os.path.exists(os.path.join(self.folder, "same", "by_does.svg")), same)
         self.assertIs(self.sweep_json(*command)["seeds_change_nothing"], True)
 
     def test_words_go_to_standard_output_and_progress_does_not(self):

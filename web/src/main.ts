@@ -68,7 +68,8 @@ function greet(message: Hello) {
   document.title = `${message.name} · Volvox`;
   $("title").textContent = message.name;
   say([`${message.modules} module${message.modules === 1 ? "" : "s"}`, message.engine && `engine ${message.engine}`, message.seed !== undefined && `seed ${message.seed}`,
-    message.recorded && "recording", message.mode === "replay" && (message.complete ? "replay" : "replay of a run that was interrupted")].filter(Boolean).join(" · "));
+    message.recorded && "recording", message.mode === "replay" && (message.complete ? "replay" : "replay of a run that was interrupted"),
+    message.shown_ticks && message.recorded_ticks && message.shown_ticks < message.recorded_ticks && `${message.shown_ticks} of ${message.recorded_ticks} ticks`].filter(Boolean).join(" · "));
   const replay = message.mode === "replay", robot = message.mode === "robot";
   for (const id of ["play", "step", "reset", "speed"]) $(id).closest("label, button")!.toggleAttribute("hidden", robot);
   $("timeline").hidden = robot || message.ticks <= 0;

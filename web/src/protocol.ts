@@ -43,6 +43,7 @@ export const DOCK = { enabled: 1, latching: 2, engaged: 4, broken: 8 };
 export interface Hello {
   type: "hello"; mode: "run" | "replay" | "robot"; name: string; dt: number; ticks: number; first_tick?: number; modules: number | string;
   engine?: string; seed?: number | string; complete?: boolean; recorded?: boolean;
+  recorded_ticks?: number; shown_ticks?: number;  // of a page without a server, which may leave some out
   metrics?: string[];
   parameters?: { name: string; value: string; choices: string[]; about: string }[];
   live?: Record<string, string>;

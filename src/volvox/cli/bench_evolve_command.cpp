@@ -17,7 +17,6 @@
 #include "volvox/base/text.h"
 #include "volvox/cli/counts.h"
 #include "volvox/cli/evolve.h"
-#include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/evolve/evolution.h"
 
@@ -209,28 +208,6 @@ void print(const std::vector<Row>& rows, const BenchEvolveArguments& arguments, 
 }
 
 }  // namespace
-
-void add_bench_evolve(CLI::App& bench, BenchEvolveArguments& a) {
-  CLI::App* evolve = bench.add_subcommand(
-      "evolve", "trials a second of a population in one process, against the same trials as processes of volvox run");
-  evolve->footer("\nExamples:\n  volvox bench evolve\n  volvox bench evolve --trials 100 --threads 1,2,4 --json");
-  evolve->add_option("--task", a.task, "whose genomes, made at random, are tried")
-      ->capture_default_str()
-      ->type_name("TASK");
-  evolve->add_option("--trials", a.trials, "of one measurement")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number(1, 100'000));
-  evolve->add_option("--threads", a.threads, "threads of the population, and processes at a time")
-      ->capture_default_str()
-      ->type_name("N[,M]");
-  evolve->add_option("--repeats", a.repeats, "measurements of each, of which the median counts")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number(1, 100));
-  evolve->add_option("--seed", a.seed, "of the genomes")->capture_default_str()->type_name("N")->check(whole_number());
-  evolve->add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
-}
 
 int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& library, Log&) {
   auto task = evolve::read_task(arguments.task);

@@ -4,7 +4,9 @@
 #include "volvox/cli/bench_lattice.h"
 #include "volvox/cli/bench_particles.h"
 #include "volvox/cli/bench_robots.h"
+#include "volvox/cli/bench_view.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/evolve.h"
 #include "volvox/cli/numbers.h"
 
 namespace volvox::cli {
@@ -112,6 +114,53 @@ void add_bench_robots(CLI::App& bench, BenchRobotsArguments& arguments) {
       ->capture_default_str()
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
+}
+
+void add_bench_evolve(CLI::App& bench, BenchEvolveArguments& a) {
+  CLI::App* evolve = bench.add_subcommand(
+      "evolve", "trials a second of a population in one process, against the same trials as processes of volvox run");
+  evolve->footer("\nExamples:\n  volvox bench evolve\n  volvox bench evolve --trials 100 --threads 1,2,4 --json");
+  evolve->add_option("--task", a.task, "whose genomes, made at random, are tried")
+      ->capture_default_str()
+      ->type_name("TASK");
+  evolve->add_option("--trials", a.trials, "of one measurement")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 100'000));
+  evolve->add_option("--threads", a.threads, "threads of the population, and processes at a time")
+      ->capture_default_str()
+      ->type_name("N[,M]");
+  evolve->add_option("--repeats", a.repeats, "measurements of each, of which the median counts")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 100));
+  evolve->add_option("--seed", a.seed, "of the genomes")->capture_default_str()->type_name("N")->check(whole_number());
+  evolve->add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
+}
+
+void add_bench_view(CLI::App& bench, BenchViewArguments& arguments) {
+  CLI::App* view = bench.add_subcommand(
+      "view",
+      "frames simulated and drawn together: the scenes of figure 1 of the ReMod3D paper, which ran at 60 a second");
+  view->footer(
+      "\nExamples:\n  volvox bench view\n  volvox bench view remod3d/snake swarmsimx/formation --frames 300 --json\n\n"
+      "Each frame is a tick and a picture of it in memory; times of the clock are medians.");
+  view->add_option("scenes", arguments.scenes, "experiments (default: figure 1)");
+  view->add_option("--size", arguments.size, "of a picture")->capture_default_str()->type_name("WxH");
+  view->add_option("--dt", arguments.dt, "length of a tick in seconds")->capture_default_str()->type_name("R");
+  view->add_option("--frames", arguments.frames, "of each scene")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000));
+  view->add_option("--n", arguments.modules, "modules of figures 1b and 1c")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(3, 100'000));
+  view->add_option("--threads", arguments.threads, "threads to use")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  view->add_flag("--json", arguments.json, "print one JSON object on standard output and nothing else there");
 }
 
 }  // namespace volvox::cli

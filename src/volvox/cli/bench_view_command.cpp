@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +8,6 @@
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/bench_view.h"
 #include "volvox/cli/film.h"
-#include "volvox/cli/numbers.h"
 #include "volvox/cli/progress.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/table.h"
@@ -120,31 +118,6 @@ void print(const std::vector<Measured>& all, const BenchViewArguments& arguments
 }
 
 }  // namespace
-
-void add_bench_view(CLI::App& bench, BenchViewArguments& arguments) {
-  CLI::App* view = bench.add_subcommand(
-      "view",
-      "frames simulated and drawn together: the scenes of figure 1 of the ReMod3D paper, which ran at 60 a second");
-  view->footer(
-      "\nExamples:\n  volvox bench view\n  volvox bench view remod3d/snake swarmsimx/formation --frames 300 --json\n\n"
-      "Each frame is a tick and a picture of it in memory; times of the clock are medians.");
-  view->add_option("scenes", arguments.scenes, "experiments (default: figure 1)");
-  view->add_option("--size", arguments.size, "of a picture")->capture_default_str()->type_name("WxH");
-  view->add_option("--dt", arguments.dt, "length of a tick in seconds")->capture_default_str()->type_name("R");
-  view->add_option("--frames", arguments.frames, "of each scene")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000));
-  view->add_option("--n", arguments.modules, "modules of figures 1b and 1c")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number(3, 100'000));
-  view->add_option("--threads", arguments.threads, "threads to use")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  view->add_flag("--json", arguments.json, "print one JSON object on standard output and nothing else there");
-}
 
 int bench_view_command(const BenchViewArguments& arguments, sim::Library& library, Log& log) {
   std::vector<Scene> scenes = figure_1;

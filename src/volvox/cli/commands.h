@@ -2,6 +2,7 @@
 // Called once a process, from its first thread. Only these, and what is said in terminal.h, print.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -19,6 +20,9 @@
 
 namespace CLI {
 class App;
+}
+namespace volvox::view {
+class Viewer;
 }
 
 namespace volvox::cli {
@@ -103,11 +107,14 @@ struct ReplayArguments {
   int threads = 1;
   bool verify = false, json = false, quiet = false, accept_changes = false;
 };
-// Shows a run that is ready to begin, until Ctrl-C; its results go into the folder. What is made besides (a film, a
-// capture) is finished when the run ends or is reset for the first time.
-int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
-             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log,
-             std::function<Result<void>()> finish_besides);
+// The server of a run that is to be shown. It prints the address.
+Result<std::unique_ptr<view::Viewer>> start_viewer_of_run(const RunArguments& arguments);
+// Shows a run that is ready to begin, until Ctrl-C (`stop`); its results go into the folder. What is made besides (a
+// film, a capture) is finished when the run ends or is reset for the first time.
+int view_run(std::unique_ptr<sim::Run> run, view::Viewer& viewer, std::shared_ptr<record::Recorder> recorder,
+             const RunArguments& arguments, const sim::RunOptions& options, const std::string& folder,
+             sim::Library& library, Log& log, std::function<Result<void>()> finish_besides,
+             const std::atomic<bool>& stop);
 int view_recording(record::Recording& recording, const ReplayArguments& arguments);
 // `volvox view FILE.sdf`: a robot alone.
 int view_robot_command(const std::string& robot, const ViewerArguments& arguments, const sim::Library& library);

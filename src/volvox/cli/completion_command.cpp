@@ -123,6 +123,13 @@ Place follow(const CLI::App& app, const std::vector<std::string>& words) {
   return place;
 }
 
+// What --device takes: trials of an evolution do not run on a GPU, and only particles choose for themselves.
+std::vector<std::string> devices_of(const std::string& command) {
+  if (command == "evolve") return {"auto", "cpu"};
+  if (command == "robots") return {"cpu", "cuda"};
+  return {"auto", "cpu", "cuda"};
+}
+
 // What an option or a positional accepts; anything that is not listed here is a file, or free text.
 Candidates values_of(const CLI::Option& option, const Place& place, const std::string& word,
                      const sim::Library& library) {
@@ -140,6 +147,8 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
       {"engine", names_of("engines", library)},
       {"engines", names_of("engines", library)},
       {"precision", {"mixed", "double"}},
+      {"device", devices_of(place.command->get_name())},
+      {"ranks", {"auto", "mpi", "slurm", "none"}},
       {"renderer", names_of("renderers", library)},
       {"behavior", names_of("behaviors", library)}};
   Candidates found;

@@ -2,7 +2,6 @@
 // Plain values. Threads and jobs change no result.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -84,12 +84,15 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
 
 namespace {
 
-int export_page(record::Recording& recording, const ExportArguments& arguments) {
+int export_page(record::Recording& recording, const ExportArguments& arguments, Log& log) {
   if (auto may = may_be_written(arguments.page, ".html", "<title>Volvox</title>", "--page"); !may.ok())
     return complain(may.error());
   const auto page = view::page_of(recording, {.every = arguments.every});
   if (!page.ok()) return complain(page.error());
-  if (auto written = write_file(arguments.page, *page); !written.ok()) return complain(written.error());
+  if (auto written = write_file(arguments.page, page->html); !written.ok()) return complain(written.error());
+  if (page->every > 1)
+    log.info(fmt::format("{}: shows {} of {} ticks, one in {} and the last{}", arguments.page, page->shown_ticks,
+                         page->ticks, page->every, arguments.every > 0 ? "" : "; --every 1 takes all, if they fit"));
   fmt::print("{}\n", arguments.page);
   return done;
 }
@@ -100,7 +103,7 @@ int export_command(const ExportArguments& arguments, Log& log) {
   auto recording = record::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
   warn_about(**recording, log);
-  if (!arguments.page.empty()) return export_page(**recording, arguments);
+  if (!arguments.page.empty()) return export_page(**recording, arguments, log);
   const std::filesystem::path folder =
       arguments.out ? std::filesystem::path(*arguments.out) : (*recording)->file().parent_path() / "csv";
   auto written = record::export_csv(**recording, folder);

@@ -22,6 +22,7 @@
 #include "volvox/record/replay.h"
 #include "volvox/report/table.h"
 #include "volvox/sim/run.h"
+#include "volvox/view/web/viewer.h"
 
 namespace volvox::cli {
 namespace fs = std::filesystem;
@@ -356,10 +357,20 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (!kept.ok()) return complain(kept.error());
   // The files may be in the folder, so it was made first. The results of an earlier run stay if these cannot be
   // written.
+  const auto keep_earlier_results = [&](const Error& error) {
+    if (!fs::exists(*folder / "summary.json")) write_failure(**run, *folder, error.text());
+    return complain(error);
+  };
   Besides besides;
-  if (auto begun = besides.begin(arguments, **run, library, log); !begun.ok()) {
-    if (!fs::exists(*folder / "summary.json")) write_failure(**run, *folder, begun.error().text());
-    return complain(begun.error());
+  if (auto begun = besides.begin(arguments, **run, library, log); !begun.ok())
+    return keep_earlier_results(begun.error());
+  std::optional<platform::StopOnSignal> stop;
+  std::unique_ptr<view::Viewer> viewer;
+  if (arguments.show) {
+    stop.emplace();  // before the address is printed: Ctrl-C may come at once
+    auto started = start_viewer_of_run(arguments);
+    if (!started.ok()) return keep_earlier_results(started.error());
+    viewer = std::move(*started);
   }
   clear_results(*folder, log);
   if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
@@ -371,13 +382,14 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   const auto finish_besides = [&] { return besides.finish(); };
   // Film and capture show the run up to its end or its first reset.
   if (arguments.show)
-    return view_run(std::move(*run), besides.recorder, arguments, *options, folder->string(), library, log,
-                    finish_besides);
+    return view_run(std::move(*run), *viewer, besides.recorder, arguments, *options, folder->string(), library, log,
+                    finish_besides, stop->requested());
 
   {
     Progress bar((*run)->report().experiment, arguments.quiet);
-    const platform::StopOnSignal stop;
-    (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
+    stop.emplace();
+    (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop->requested());
+    stop.reset();
   }
   const sim::RunReport& report = (*run)->report();
   auto written = write_results(**run, besides.recorder.get(), *folder);

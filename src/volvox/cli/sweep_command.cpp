@@ -201,9 +201,12 @@ void tell_found(const SweepPlan& plan, const fs::path& folder, std::size_t found
                     folder.string(), found));
 }
 
-void print_table(const SweepPlan& plan, const fs::path& folder) {
+void print_table(const SweepPlan& plan, const fs::path& folder, bool plots) {
   fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(plan),
-             (folder / "sweep.csv").string(), (folder / "by_*.svg").string());
+             (folder / "sweep.csv").string(),
+             plots                 ? (folder / "by_*.svg").string()
+             : plan.varied.empty() ? "none: there is no --vary"
+                                   : "none: no metric changes");
   if (seeds_change_nothing(plan))
     fmt::print("  seeds  change nothing here: all metrics are the same for every seed, so one seed tells as much\n");
 }
@@ -255,7 +258,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   auto plots = write_plots(*folder, *plan);
   if (!table.ok() || !plots.ok()) return complain(!plots.ok() ? plots.error() : table.error()), run_failed;
   if (arguments.run.json) fmt::print("{}\n", to_json_text(to_json(*plan, *folder, found, *plots), 2));
-  else if (!arguments.run.quiet) print_table(*plan, *folder);
+  else if (!arguments.run.quiet) print_table(*plan, *folder, !plots->empty());
   const std::size_t failed = tell_failures(*plan, *folder, log);
   if (!whole)
     print_error("stopped on request; continue with the same command and --out " + shell_word(folder->string()));

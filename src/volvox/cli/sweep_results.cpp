@@ -188,13 +188,14 @@ Result<std::vector<std::string>> write_plots(const fs::path& folder, const Sweep
     written.push_back(name);
     return write_file(folder / name, svg(chart)).ok();
   };
+  const std::vector<std::string> names = changing_metrics(plan);
+  if (names.empty() || plan.varied.empty()) return written;
   std::error_code error;
   fs::create_directories(folder / "plots", error);
-  const std::vector<std::string> names = changing_metrics(plan);
   const std::size_t done_runs =
       std::count_if(plan.runs.begin(), plan.runs.end(), [](const SweepRun& run) { return run.status == "done"; });
   bool good = !error;
-  for (std::size_t k = 0; k < plan.varied.size() && !names.empty(); ++k) {
+  for (std::size_t k = 0; k < plan.varied.size(); ++k) {
     const std::string title = fmt::format("{}: {} runs, means with 95 % confidence", plan.experiment, done_runs);
     std::vector<report::Panel> panels;
     for (const std::string& name : names) {

@@ -70,18 +70,17 @@ Result<std::unique_ptr<sim::Run>> prepare_guarded(const sim::RunOptions& options
 
 }  // namespace
 
-int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
-             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log,
-             std::function<Result<void>()> finish_besides) {
-  const platform::StopOnSignal stop;  // before the address is printed: Ctrl-C may come at once
-  auto viewer = start_viewer(arguments.viewer,
-                             arguments.paused
-                                 ? "the run waits for somebody to press play; "
-                                 : fmt::format("the run waits for it to be opened, at most {} s; ", patience.count()));
-  if (!viewer.ok()) {
-    write_failure(*run, folder, viewer.error().text());
-    return complain(viewer.error());
-  }
+Result<std::unique_ptr<view::Viewer>> start_viewer_of_run(const RunArguments& arguments) {
+  return start_viewer(arguments.viewer,
+                      arguments.paused
+                          ? "the run waits for somebody to press play; "
+                          : fmt::format("the run waits for it to be opened, at most {} s; ", patience.count()));
+}
+
+int view_run(std::unique_ptr<sim::Run> run, view::Viewer& viewer, std::shared_ptr<record::Recorder> recorder,
+             const RunArguments& arguments, const sim::RunOptions& options, const std::string& folder,
+             sim::Library& library, Log& log, std::function<Result<void>()> finish_besides,
+             const std::atomic<bool>& stop) {
   std::optional<Error> not_written;
   std::map<std::string, std::string> changed;  // by users, since the start
   const auto prepare = [&](const std::map<std::string, std::string>& settings) -> Result<std::unique_ptr<sim::Run>> {
@@ -107,10 +106,9 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
     not_written = written.error();
     write_failure(ended, folder, not_written->text());
   };
-  view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end, arguments.record);
+  view::ViewedRun viewed(viewer, std::move(run), prepare, at_end, arguments.record);
   if (options.real_time) viewed.set_speed(*options.real_time);
-  viewed.loop(stop.requested(), arguments.paused ? view::ViewedRun::Start::paused : view::ViewedRun::Start::watched,
-              patience);
+  viewed.loop(stop, arguments.paused ? view::ViewedRun::Start::paused : view::ViewedRun::Start::watched, patience);
   if (viewed.lost()) return complain(*viewed.lost());
   const sim::RunReport& report = viewed.run().report();
   if (arguments.json) fmt::print("{}\n", report.json());

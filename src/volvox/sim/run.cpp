@@ -138,7 +138,9 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
     return Diagnostic{file, 0, "the snapshot is of another version of Volvox",
                       "restore it with the version that wrote it, or run from the start"};
   ar("origin", then);
-  std::vector<std::string> differ = ar.ok() ? differences(then, origin()) : std::vector<std::string>{};
+  Origin here = origin();
+  if (!options_.precision) here.precision = then.precision;  // nobody asked for another
+  std::vector<std::string> differ = ar.ok() ? differences(then, here) : std::vector<std::string>{};
   if (!differ.empty() && !options_.accept_changes)
     return Diagnostic{file, 0, fmt::format("the snapshot is of another run: {}", fmt::join(differ, "; ")),
                       "use the files and settings of the run that wrote it, or, where only files and --set differ, "
@@ -163,18 +165,19 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
   return error;
 }
 
-// A snapshot is read by the engine that wrote it. The run goes on with that engine unless its options name another,
-// which then takes the state over.
+// A snapshot is read by the engine that wrote it, in its precision. The run goes on with that engine unless its options
+// name another, which then takes the state over.
 Result<void> Run::restore_simulation(const std::vector<std::byte>& snapshot, const Origin& then,
                                      std::vector<std::string>& not_carried) {
   const std::string here = simulation_->settings().engine;
-  if (then.engine == here) return simulation_->restore(snapshot);
+  const bool same = then.precision == physics::name(simulation_->world().engine_info().precision);
+  if (then.engine == here && (same || options_.precision)) return simulation_->restore(snapshot);
   const auto precision = physics::parse_precision(then.precision);
   if (!precision.ok()) return precision.error();
   if (auto changed = simulation_->change_engine(then.engine, library_.engines, *precision); !changed.ok())
     return changed.error();
   auto restored = simulation_->restore(snapshot);
-  if (restored.ok() && options_.engine.empty()) {
+  if (restored.ok() && (options_.engine.empty() || then.engine == here)) {
     report_.engine = then.engine;
     report_.engine_settings = simulation_->world().engine_info().settings;
     report_.precision = physics::name(simulation_->world().engine_info().precision);

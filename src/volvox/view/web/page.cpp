@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "volvox/base/json_text.h"
 #include "volvox/view/web/cloud_sender.h"
@@ -96,9 +97,9 @@ Result<std::int64_t> fitting_interval(record::Recording& recording, std::size_t 
   return (recording.last_tick() - recording.first_tick()) / fitting + 1;
 }
 
-// Appends the frames. False: the messages are longer than most_bytes.
-Result<bool> append_frames(std::string& messages, record::Recording& recording, std::int64_t every,
-                           std::size_t most_bytes) {
+// The frames as messages; nothing if they are longer than most_bytes.
+Result<std::optional<std::string>> frames_of(record::Recording& recording, std::int64_t every, std::size_t most_bytes) {
+  std::string messages;
   CloudSender cloud([&](std::string bytes, WebServer::ClientId) { append(messages, bytes, false); });
   Frame frame;
   CloudSender::Clock::time_point late{};  // nobody has to be waited for
@@ -108,42 +109,51 @@ Result<bool> append_frames(std::string& messages, record::Recording& recording, 
     capture(**tick, frame);
     cloud.tell((*tick)->cloud, late += std::chrono::minutes(1));
     append(messages, encode_frame(frame), false);
-    if (messages.size() > most_bytes) return false;
+    if (messages.size() > most_bytes) return std::optional<std::string>();
   }
-  return true;
+  return std::optional(std::move(messages));
 }
 
-// Everything that the page plays: hello, the tree and the frames.
-Result<std::string> messages_of(record::Recording& recording, const PageOptions& options) {
-  auto introduction = introduce(recording);
-  if (!introduction.ok()) return introduction.error();
-  thin_points(introduction->hello["points"], options.most_bytes / 4);
-  std::string messages;
-  append(messages, to_json_text(introduction->hello), true);
-  append(messages, introduction->tree, false);
-  const std::size_t begin = messages.size();
+// The frames that fit with `begin` bytes before them, and in page.every how often they come.
+Result<std::string> fitting_frames(record::Recording& recording, const PageOptions& options, std::size_t begin,
+                                   Page& page) {
   const std::size_t limit = 4 * options.most_bytes;
-  if (options.every > 0) {
-    const auto fits = append_frames(messages, recording, options.every, limit);
-    if (!fits.ok()) return fits.error();
-    if (*fits) return messages;
-  } else {
-    // A tree that fills the page alone, with its meshes, leaves a quarter for frames nevertheless.
-    const std::size_t most = std::min(limit, std::max(options.most_bytes, begin + options.most_bytes / 4));
-    const auto fitting = fitting_interval(recording, most - std::min(begin, most));
-    if (!fitting.ok()) return fitting.error();
-    const std::int64_t ticks = std::max<std::int64_t>(1, recording.last_tick() - recording.first_tick());
-    for (std::int64_t every = *fitting;; every *= 2) {  // again, where later frames are larger than the first
-      messages.resize(begin);
-      const auto fits = append_frames(messages, recording, every, every < ticks ? most : limit);
-      if (!fits.ok()) return fits.error();
-      if (*fits) return messages;
-      if (every >= ticks) break;
-    }
+  const auto within = [&](std::size_t most) { return most - std::min(begin, most); };
+  const bool asked = options.every > 0;
+  // A tree that fills the page alone, with its meshes, leaves a quarter for frames nevertheless.
+  const std::size_t most =
+      asked ? limit : std::min(limit, std::max(options.most_bytes, begin + options.most_bytes / 4));
+  const auto fitting = asked ? Result<std::int64_t>(options.every) : fitting_interval(recording, within(most));
+  if (!fitting.ok()) return fitting.error();
+  const std::int64_t all = std::max<std::int64_t>(1, page.ticks - 1);
+  for (page.every = *fitting;; page.every *= 2) {  // again, where later frames are larger than the first
+    auto frames = frames_of(recording, page.every, within(page.every < all ? most : limit));
+    if (!frames.ok()) return frames.error();
+    if (*frames) return std::move(**frames);
+    if (asked || page.every >= all) break;
   }
   return Diagnostic{recording.file().string(), 0,
                     fmt::format("the recording is too large for one page: more than {} MB", limit / 1'000'000),
                     "show fewer ticks (every=N), or use volvox replay, which reads the file as it is needed"};
+}
+
+// Everything that the page plays: hello, the tree and the frames.
+Result<std::string> messages_of(record::Recording& recording, const PageOptions& options, Page& page) {
+  auto introduction = introduce(recording);
+  if (!introduction.ok()) return introduction.error();
+  nlohmann::json& hello = introduction->hello;
+  thin_points(hello["points"], options.most_bytes / 4);
+  page.ticks = recording.last_tick() - recording.first_tick() + 1;
+  hello["recorded_ticks"] = hello["shown_ticks"] = page.ticks;
+  std::string messages;
+  append(messages, introduction->tree, false);
+  auto frames = fitting_frames(recording, options, messages.size() + to_json_text(hello).size() + 12, page);
+  if (!frames.ok()) return frames.error();
+  page.shown_ticks = std::ssize(shown_ticks(recording, page.every));
+  hello["shown_ticks"] = page.shown_ticks;
+  std::string all;
+  append(all, to_json_text(hello), true);
+  return all + messages + *frames;
 }
 
 }  // namespace
@@ -157,12 +167,16 @@ void thin_points(nlohmann::json& points, std::size_t most_bytes) {
   }
 }
 
-Result<std::string> page_of(record::Recording& recording, const PageOptions& options) {
+Result<Page> page_of(record::Recording& recording, const PageOptions& options) {
   auto files = WebServer::read_bundle(bundle_folder());
   if (!files.ok()) return files.error();
-  const auto messages = messages_of(recording, options);
+  Page page;
+  const auto messages = messages_of(recording, options, page);
   if (!messages.ok()) return messages.error();
-  return page_around(*files, *messages);
+  auto html = page_around(*files, *messages);
+  if (!html.ok()) return html.error();
+  page.html = std::move(*html);
+  return page;
 }
 
 }  // namespace volvox::view

@@ -20,8 +20,14 @@ struct PageOptions {
   std::size_t most_bytes = 12'000'000;
 };
 
-// The text of an HTML file. An error: the viewer is not built, the recording holds nothing to show, or is too large.
-Result<std::string> page_of(record::Recording& recording, const PageOptions& options = {});
+struct Page {
+  std::string html;                         // the text of the file
+  std::int64_t every = 1;                   // ticks between two that it shows
+  std::int64_t shown_ticks = 0, ticks = 0;  // of the recording. The page says so, too
+};
+
+// An error: the viewer is not built, the recording holds nothing to show, or is too large.
+Result<Page> page_of(record::Recording& recording, const PageOptions& options = {});
 
 // Keeps every second point of the plots, and the last, until their text fits: plots of long runs keep their shape.
 void thin_points(nlohmann::json& points, std::size_t most_bytes);
