@@ -103,6 +103,35 @@ class Assembler:
         return before + self.relative(to, page) + mark + anchor + after
 
 
+# The site brings its fonts along: Lato, which MkDocs has, and DejaVu Sans Mono of Debian's fonts-dejavu-core. Both may be passed on
+# (SIL Open Font License; the licence of Bitstream Vera). A reader's own fonts stand in for one that is missing here.
+MONOSPACED = pathlib.Path("/usr/share/fonts/truetype/dejavu")
+FONTS = {
+    ("Lato", 400, "normal"): "lato-normal.woff2",
+    ("Lato", 400, "italic"): "lato-normal-italic.woff2",
+    ("Lato", 700, "normal"): "lato-bold.woff2",
+    ("Lato", 700, "italic"): "lato-bold-italic.woff2",
+    ("DejaVu Sans Mono", 400, "normal"): "DejaVuSansMono.ttf",
+    ("DejaVu Sans Mono", 700, "normal"): "DejaVuSansMono-Bold.ttf",
+}
+
+
+def add_fonts(assets: pathlib.Path) -> None:
+    """Copies the fonts, and writes fonts.css, which loads them."""
+    import mkdocs
+
+    folders = [pathlib.Path(mkdocs.__file__).parent / "themes/readthedocs/css/fonts", MONOSPACED]
+    rules = []
+    for (family, weight, style), name in FONTS.items():
+        source = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        if source is None:
+            print(f"assemble.py: the font {name} is missing", file=sys.stderr)
+            continue
+        shutil.copyfile(source, assets / name)
+        rules.append(f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {style}; src: url("{name}"); font-display: swap; }}')
+    (assets / "fonts.css").write_text("\n".join(rules) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     root, pages, volvox = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     content = pages / "content"
@@ -127,6 +156,7 @@ def main() -> int:
     (content / "assets").mkdir()
     for asset in ("extra.css", "iframe-worker.js"):
         shutil.copyfile(root / "docs/site" / asset, content / "assets" / asset)
+    add_fonts(content / "assets")
     mark = "          # assemble.py adds a page a folder here\n"
     settings = (root / "docs/site/mkdocs.yml").read_text(encoding="utf-8")
     if mark not in settings:

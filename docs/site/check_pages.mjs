@@ -37,6 +37,15 @@ try {
   faults.push(`search finds nothing: ${error.message.split("\n")[0]}`);
 }
 
+// The fonts of the site are loaded, and used.
+for (const font of ['16px "Lato"', '700 16px "Lato"', '16px "DejaVu Sans Mono"']) {
+  const family = font.match(/"(.*)"/)[1];
+  const loaded = await start.evaluate(async (wanted) => (await document.fonts.load(wanted)).length, font);
+  if (!loaded) faults.push(`the font ${font} is not loaded`);
+  const used = await start.evaluate(() => [".md-typeset", ".md-typeset code"].map((where) => getComputedStyle(document.querySelector(where)).fontFamily).join());
+  if (!used.includes(family)) faults.push(`${family} is not used: ${used}`);
+}
+
 // Light and dark differ, and both can be read.
 for (const colorScheme of ["light", "dark"]) {
   const tab = await open("docs/concepts.html", { colorScheme, viewport: { width: 1300, height: 1200 } });

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the built site: every link and anchor leads somewhere, nothing is loaded from elsewhere, and search knows the pages.
+"""Checks the built site: every link and anchor leads somewhere, nothing is loaded from elsewhere, search knows the pages, and the
+pages that errors name are there.
 
-check_site.py SITE [--self-test]
+check_site.py SITE REPOSITORY
 """
 
 from __future__ import annotations
@@ -80,6 +81,19 @@ def search_faults(site: pathlib.Path) -> list[str]:
     return [f"search does not know '{word}'" for word in SEARCHED if word not in texts]
 
 
+def named_by_errors(site: pathlib.Path, root: pathlib.Path) -> list[str]:
+    """The pages and places of base/help_page.cpp, which errors name and `volvox docs PAGE` opens."""
+    source = (root / "src/volvox/base/help_page.cpp").read_text(encoding="utf-8")
+    places = set(re.findall(r'\{"[^"]+",\s*"([^"]+)"\}', source)) | {"reference/sdf#dock", "reference/sdf#population"}
+    faults = [] if len(places) > 15 else ["the rules of help_page.cpp are not found any more"]
+    for place in sorted(places):
+        name, _, anchor = place.partition("#")
+        found = [page for page in (site / f"docs/{name}.html", site / f"{name}.html") if page.is_file()]
+        if not found or anchor and anchor not in Page(found[0].read_text(encoding="utf-8")).anchors:
+            faults.append(f"errors name {place}, which is not there")
+    return faults
+
+
 def self_test() -> list[str]:
     """What must be found is found."""
     with tempfile.TemporaryDirectory() as folder:
@@ -95,8 +109,8 @@ def self_test() -> list[str]:
 
 
 def main() -> int:
-    site = pathlib.Path(sys.argv[1]).resolve()
-    faults = self_test() + faults_of(site) + search_faults(site)
+    site, root = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    faults = self_test() + faults_of(site) + search_faults(site) + named_by_errors(site, root)
     for fault in faults[:60]:
         print(fault, file=sys.stderr)
     pages = len(list(site.rglob("*.html")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pathlib
 import re
 
-LEFT_OUT = re.compile(r"/(test|cuda|conformance)/|_kernels\.h$|^precompiled")
+LEFT_OUT = re.compile(r"/(test|conformance)/|^precompiled")  # what is not installed (src/volvox/CMakeLists.txt)
 TYPE = re.compile(r"^(?:template <.*> ?)?(class|struct|enum class|enum) (\w+)(?!.*;$)")
 
 

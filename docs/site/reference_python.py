@@ -7,6 +7,7 @@ import inspect
 import pathlib
 
 PARTS = [
+    ("__init__.py", "The package"),
     ("world.py", "Worlds"),
     ("events.py", "Events"),
     ("behavior.py", "Behaviours"),
@@ -22,6 +23,11 @@ PARTS = [
     ("envs/__init__.py", "Learning environments"),
     ("envs/tasks.py", "Tasks"),
     ("envs/more_tasks.py", "Further tasks"),
+    ("envs/reconfigure.py", "Reconfiguration"),
+    ("envs/single.py", "Gymnasium"),
+    ("envs/vector.py", "Many environments"),
+    ("envs/parallel.py", "PettingZoo"),
+    ("envs/sb3.py", "Stable-Baselines3"),
     ("envs/episode.py", "Episodes"),
 ]
 FROM_CORE = {"Agent", "Message"}
@@ -80,6 +86,7 @@ def section(path: pathlib.Path, title: str) -> str:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     out = [f"## {title}", described(tree) if path.suffix == ".py" else ""]
     public = {name for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__" for name in ast.literal_eval(node.value)}
+    out += attributes(tree.body)
     for node in tree.body:
         if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name.startswith("_"):
             continue
@@ -94,7 +101,19 @@ def section(path: pathlib.Path, title: str) -> str:
     return "\n\n".join(part for part in out if part) + "\n"
 
 
+def public_names(path: pathlib.Path) -> list[str]:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return [str(name) for name in ast.literal_eval(node.value)]
+    return []
+
+
 def page(package: pathlib.Path) -> str:
     out = ["# The Python package\nGenerated from its source. [Volvox from Python](../docs/python.md) is the guide. SI units, angles in rad, quaternions w, x, y, z.\n"]
     out += [section(package / name, title) for name, title in PARTS if (package / name).is_file()]
-    return "\n".join(out)
+    text = "\n".join(out)
+    for module in ("__init__.py", "envs/__init__.py"):
+        for name in public_names(package / module):
+            if not name.startswith("__") and f"### {name}\n" not in text and f"**`{name}`**" not in text:
+                raise SystemExit(f"reference_python.py: {name} of {module} is not in the reference: add its file to PARTS")
+    return text

@@ -26,13 +26,18 @@ def page(root: pathlib.Path) -> str:
     if table is None:
         raise SystemExit("reference_sdf.py: model/schema.cpp has no table of rules any more: read what is there instead")
     rows = []
+    placed: set[str] = set()
     for entry in re.findall(r"\{((?:[^{}])*)\}", table.group(1)):
         name, parents, attributes, *rest = re.split(r",\s*(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", entry.strip())
         known = " ".join(f"`{word}`" for word in words_of(attributes, constants).split())
         if "true" in "".join(rest):
             known += " and parameters of its type"
         homes = ", ".join(f"`<{word}>`" for word in words_of(parents, constants).split())
-        rows.append(f"| `<volvox:{words_of(name, constants)}>` | {homes} | {known or '-'} |")
+        element = words_of(name, constants)
+        # Errors lead here (base/help_page.h). An element may stand in several rows; a place has one.
+        place = "" if element in placed else f'<span id="{element}"></span>'
+        placed.add(element)
+        rows.append(f"| {place}`<volvox:{element}>` | {homes} | {known or '-'} |")
     if len(rows) < 20:
         raise SystemExit(f"reference_sdf.py: only {len(rows)} elements were found in model/schema.cpp")
     return INTRODUCTION + "\n".join(rows) + "\n"

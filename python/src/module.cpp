@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "text.h"
+#include "volvox/base/help_page.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/model/reader.h"
 #include "volvox/sim/experiment.h"
@@ -57,6 +58,9 @@ NB_MODULE(_core, module) {
   bind_recording(module);
   bind_population(module);
   module.attr("__version__") = VOLVOX_VERSION;
+  module.def("help_page", [](const std::string& file, const std::string& what, const std::string& fix) {
+    return volvox::help_page(volvox::Diagnostic{file, 0, what, fix});
+  });
   module.def("experiments", &experiment_names);
   module.def("engines", [] { return standard_library().engines.names(); });
   module.def("behaviors", [] { return standard_library().minds.behaviors.names(); });

@@ -37,7 +37,8 @@ class PopulationHandle {
   PopulationHandle& operator=(const PopulationHandle&) = delete;
 
   // Steps the worlds of these indices. Those that failed are named by the exception; the others have made their ticks.
-  void step(std::int64_t ticks, const std::vector<std::size_t>& which) {
+  // progress: None, or called a few times a second with the ticks that were made.
+  void step(std::int64_t ticks, const std::vector<std::size_t>& which, const nb::object& progress) {
     if (ticks < 0) throw Failure(Kind::input, fmt::format("{} ticks cannot be stepped", ticks), "give 0 or more");
     std::deque<WorldHandle::Use> uses;
     for (const std::size_t i : which) {
@@ -55,14 +56,26 @@ class PopulationHandle {
     }
     std::vector<StepStatus> statuses(which.size());
     std::optional<nb::python_error> interrupted;
-    for (std::int64_t left = ticks; left > 0 && !interrupted;) {
-      const std::int64_t some = std::min<std::int64_t>(left, slice);
+    std::int64_t some = 1;
+    double told = platform::monotonic_seconds();
+    for (std::int64_t made = 0; made < ticks && !interrupted;) {
+      some = std::min(some, ticks - made);
+      const double begun = platform::monotonic_seconds();
       {
         const nb::gil_scoped_release release;
         population_->step(some, which, statuses);
       }
-      left -= some;
+      made += some;
+      const double now = platform::monotonic_seconds();
+      some = std::max<std::int64_t>(1, now - begun < look_s / 2 ? some * 2 : now - begun > look_s ? some / 2 : some);
       if (PyErr_CheckSignals() != 0) interrupted.emplace();
+      if (interrupted || progress.is_none() || (made < ticks && now - told < tell_s)) continue;
+      told = now;
+      try {
+        progress(made);
+      } catch (nb::python_error& raised) {
+        interrupted.emplace(std::move(raised));
+      }
     }
     std::string failed;
     for (std::size_t k = 0; k < which.size(); ++k) {
@@ -74,7 +87,8 @@ class PopulationHandle {
   }
 
  private:
-  static constexpr std::int64_t slice = 64;  // ticks between two looks for Ctrl-C
+  static constexpr double look_s = 0.05;  // between two looks for Ctrl-C, where a tick of all worlds is shorter
+  static constexpr double tell_s = 0.2;   // between two reports of progress
   int process_ = ::getpid();
   std::vector<nb::object> objects_;
   std::vector<WorldHandle*> handles_;
@@ -86,7 +100,7 @@ class PopulationHandle {
 void bind_population(nb::module_& module) {
   nb::class_<PopulationHandle>(module, "Population")
       .def(nb::init<const nb::list&, int>(), nb::arg("worlds"), nb::arg("threads"))
-      .def("step", &PopulationHandle::step, nb::arg("ticks"), nb::arg("which"));
+      .def("step", &PopulationHandle::step, nb::arg("ticks"), nb::arg("which"), nb::arg("progress").none());
 }
 
 }  // namespace volvox::python

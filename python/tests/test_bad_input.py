@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import chain
+from conftest import ROOT, chain
 
 import volvox
 
@@ -352,3 +352,20 @@ def test_specs_refuse_what_they_could_not_write_back(tmp_path: pathlib.Path) -> 
     (tmp_path / "r.sdf").write_bytes(b'<sdf version="1.9"><model name="m\xff"/></sdf>')
     with pytest.raises(volvox.InputError, match="0xff"):
         volvox.RobotSpec.read(tmp_path / "r.sdf")
+
+
+def test_errors_name_a_page_of_the_site() -> None:
+    with pytest.raises(volvox.InputError) as caught:
+        volvox.load("remod3d/snake", engine="natve")
+    assert caught.value.page == "concepts#engine"
+    assert str(caught.value).endswith("more: volvox docs concepts#engine")
+    world = '<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w"><volvox:population nmae="s"/></world></sdf>'
+    with pytest.raises(volvox.InputError) as caught:
+        volvox.load(world)
+    assert caught.value.page == "reference/sdf#population" and caught.value.line == 1
+    with volvox.load("remod3d/snake") as loaded, pytest.raises(volvox.InputError) as caught:
+        loaded.command([1.0])
+    assert caught.value.page == "" and "more:" not in str(caught.value)
+    docs = ROOT / "docs"
+    for page in ("concepts", "formats", "howto", "network", "plugins"):
+        assert (docs / f"{page}.md").is_file()

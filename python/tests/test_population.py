@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
+from typing import Iterator
+
 import numpy as np
 import pytest
 
@@ -58,3 +64,45 @@ def test_bad_populations() -> None:
         controlled.add_controller(lambda world: None)
         with pytest.raises(volvox.InputError, match="Python"):
             volvox.Population([controlled]).step()
+
+
+def test_progress_is_told_and_changes_nothing() -> None:
+    with_it, without = volvox.Population(snakes(3), 2), volvox.Population(snakes(3), 2)
+    told: list[int] = []
+    with_it.step(50, progress=told.append)
+    without.step(50)
+    assert told[-1] == 50 and told == sorted(told)
+    assert [world.state_hash for world in with_it] == [world.state_hash for world in without]
+
+    def give_up(ticks: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        with_it.step(5, progress=give_up)
+    assert len({world.tick for world in with_it}) == 1  # whole ticks, the same for all
+    with_it.step(1)
+    with pytest.raises(TypeError):
+        with_it.step(1, progress=3)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def hears_ctrl_c() -> Iterator[None]:
+    """A shell that starts the tests in the background has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_stops_a_batch_between_ticks(hears_ctrl_c: None) -> None:
+    """Also where many ticks of all worlds would take minutes."""
+    population = volvox.Population([volvox.load("remod3d/scatter", settings={"modules": 100}, seed=i) for i in range(4)], 2)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        population.step(1_000_000)
+    assert time.monotonic() - begun < 30  # a loaded machine; unhindered it takes half a second
+    ticks = {world.tick for world in population}
+    assert len(ticks) == 1
+    population.step(1)
+    assert population[0].tick == ticks.pop() + 1

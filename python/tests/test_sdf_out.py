@@ -62,3 +62,21 @@ def test_closed_worlds_and_c_plus_plus() -> None:
         assert any("obstacles" in words for words in left_out)
     with pytest.raises(volvox.ClosedError):
         world.sdf()
+
+
+def test_a_population_of_a_robot_made_in_code() -> None:
+    """Its file has no name that Volvox knows: it lies beside the world."""
+    arm = volvox.RobotSpec("arm")
+    arm.add_link("a", "box", (0.1, 0.1, 0.1), mass=1)
+    arm.add_dock("front", "a", (0.05, 0, 0))
+    arm.add_dock("back", "a", (-0.05, 0, 0, 0, 0, math.pi))
+    arm.set_mind("idle")
+    spec = volvox.WorldSpec("row", gravity=(0, 0, 0))
+    spec.add_population("m", arm, count=3, pose=(0, 0, 1), from_="front", to="back")
+    with volvox.load(spec) as world:
+        text, _ = world.sdf()
+        names = list(world.module_names)
+    root = ET.fromstring(text)
+    assert [model.get("name") for model in root.iter("model")] == names == ["m0", "m1", "m2"]
+    with load_again(text) as again:
+        assert again.poses[again.link_names.index("m2.a"), :3] == pytest.approx([0.2, 0, 1])

@@ -41,6 +41,20 @@ class VolvoxError(Exception):
         super().__init__(text)
         self.diagnostics = [Diagnostic(*each) for each in diagnostics]
 
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}\n  more: volvox docs {self.page}" if self.page else text
+
+    @property
+    def page(self) -> str:
+        """The page of the site that explains it, as `volvox docs PAGE` takes it; empty if there is none."""
+        from . import _core  # which raises these errors itself
+
+        for file, _, what, fix in self.diagnostics or [Diagnostic("", 0, super().__str__(), "")]:
+            if page := _core.help_page(file, what, fix):
+                return page
+        return ""
+
     @property
     def file(self) -> str:
         """The file of the first error; empty if it is not in a file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pathlib
+import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Optional
 
@@ -112,9 +113,11 @@ class _Writer:
         for model in root.iter("model"):
             if model.get("name") == name:
                 return model
-        for module in root.iter(f"{{{_URI}}}module"):
-            beside = module.get("robot", "")
-            if module.get("name") == name and beside.endswith(".sdf") and pathlib.Path(beside).exists():
+        placed = [each for tag in ("module", "population") for each in root.iter(f"{{{_URI}}}{tag}")]
+        for place in placed:  # members of a population have its name and a number
+            beside, given = place.get("robot", ""), place.get("name", "")
+            is_it = name == given or (place.tag.endswith("population") and re.fullmatch(re.escape(given) + r"[\d_]+", name) is not None)
+            if is_it and beside.endswith(".sdf") and pathlib.Path(beside).exists():
                 found = _parse(pathlib.Path(beside).read_text(encoding="utf-8", errors="replace"), beside)
                 _anchor(found, pathlib.Path(beside).parent)
                 return found.find("model")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Optional, Sequence
+from typing import Callable, Iterator, Optional, Sequence
 
 from . import _core
 from .world import World
@@ -29,12 +29,21 @@ class Population(Sequence[World]):
     def __iter__(self) -> Iterator[World]:
         return iter(self._worlds)
 
-    def step(self, ticks: int = 1, which: Optional[Sequence[int]] = None) -> None:
-        """Steps all worlds, or those of these indices. Ctrl-C stops after whole ticks.
+    def step(
+        self,
+        ticks: int = 1,
+        which: Optional[Sequence[int]] = None,
+        *,
+        progress: Optional[Callable[[int], object]] = None,
+    ) -> None:
+        """Steps all worlds, or those of these indices. Ctrl-C stops after whole ticks, the same for all worlds.
 
-        Raises RunFailed where a world fails; the others have made their ticks then.
+        progress is called a few times a second, and at the end, with the ticks that were made; what it raises stops the
+        stepping like Ctrl-C. The worlds are in use meanwhile. Raises RunFailed where a world fails; the others have made
+        their ticks then.
         """
-        self._core.step(ticks, list(range(len(self._worlds))) if which is None else [int(i) for i in which])
+        chosen = list(range(len(self._worlds))) if which is None else [int(i) for i in which]
+        self._core.step(ticks, chosen, progress)
 
     def close(self) -> None:
         """Closes all worlds."""

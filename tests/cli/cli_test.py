@@ -104,6 +104,26 @@ class Docs(CommandTest):
         found = self.run_program("docs", "--no-browser", VOLVOX_RESOURCE_PATH=mine)
         self.assertEqual(found.stdout.strip(), os.path.join(mine, "site/index.html"))
 
+    def test_errors_name_a_page_and_docs_opens_it(self):
+        mine = os.path.join(self.folder, "mine")
+        for page in ["index", "docs/formats", "docs/concepts", "reference/sdf"]:
+            os.makedirs(os.path.dirname(os.path.join(mine, "site", page)), exist_ok=True)
+            with open(os.path.join(mine, "site", page + ".html"), "w") as file:
+                file.write("<html></html>")
+        with open(os.path.join(self.folder, "bad.sdf"), "w") as file:
+            file.write('<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w"><volvox:population name="s" robot="superbot" cuont="3"/></world></sdf>')
+        for arguments, page in [(["run", "bad.sdf"], "reference/sdf#population"), (["run", "remod3d/snake", "--engine", "natve"], "concepts#engine")]:
+            complaint = self.run_program(*arguments, status=2).stderr
+            self.assertIn("more: volvox docs", complaint)
+            self.assertIn(page, complaint.splitlines()[-1])
+            name, _, place = page.partition("#")
+            opened = self.run_program("docs", page, "--no-browser", VOLVOX_RESOURCE_PATH=mine).stdout.strip()
+            file, _, at = opened.partition("#")
+            self.assertEqual((os.path.isfile(file), pathlib.Path(file).stem, at), (True, pathlib.Path(name).stem, place))
+        missing = self.run_program("docs", "fromats", "--no-browser", status=2, VOLVOX_RESOURCE_PATH=mine).stderr
+        self.assertIn("did you mean formats?", missing)
+        self.run_program("docs", "../../secret", "--no-browser", status=2, VOLVOX_RESOURCE_PATH=mine)
+
 
 class RealTime(CommandTest):
     def test_a_paced_run_keeps_time_and_its_bits(self):

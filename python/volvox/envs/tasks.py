@@ -263,6 +263,7 @@ class Dock(Task):
 
 
 TASKS: dict[str, type[Task]] = {task.name: task for task in (Snake, Walker, Dock)}
+"""The tasks that have a name, by it; Gymnasium knows each as "volvox/NAME-v0". Reconfigure, which acts on graphs, is no Task."""
 
 
 def task_named(task: Union[str, Task, None]) -> Task:

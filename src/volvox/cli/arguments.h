@@ -38,6 +38,7 @@ struct Arguments {
   std::vector<std::string> mjcf_set;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
   std::vector<std::string> help_of;
+  std::string page_of_docs;
   bool list_json = false, list_names = false, info_names = false, man = false;
 };
 

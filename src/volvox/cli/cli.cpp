@@ -125,7 +125,7 @@ int run_given(const CLI::App& app, Arguments& a, sim::Library& library) {
   if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
   if (app.got_subcommand("view")) return run_view(a, library, log);
   if (app.got_subcommand("export")) return run_export(a, library, log);
-  if (app.got_subcommand("docs")) return docs_command(a.viewer.no_browser);
+  if (app.got_subcommand("docs")) return docs_command(a.page_of_docs, a.viewer.no_browser);
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);
   return done;

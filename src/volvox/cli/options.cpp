@@ -389,7 +389,11 @@ void add_export(CLI::App& app, Arguments& a) {
 
 void add_docs(CLI::App& app, Arguments& a) {
   CLI::App* docs = app.add_subcommand("docs", "open the site with tutorials and references, and print its path");
-  docs->footer("\nExamples:\n  volvox docs\n  volvox docs --no-browser\n\ndocs/build in the source tree makes it.");
+  docs->footer(
+      "\nExamples:\n  volvox docs\n  volvox docs formats\n  volvox docs reference/sdf#dock\n  volvox docs "
+      "--no-browser\n\n"
+      "Errors name the page that explains them. docs/build in the source tree makes the site.");
+  docs->add_option("page", a.page_of_docs, "a page of docs/, or reference/NAME, and #PLACE; default: the front page");
   docs->add_flag("--no-browser", a.viewer.no_browser, "print the path only");
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/hash.h"
+#include "volvox/base/help_page.h"
 #include "volvox/base/index.h"
 #include "volvox/base/parse.h"
 #include "volvox/base/platform/stop_on_signal.h"
@@ -161,7 +162,8 @@ view::RenderEngineRegistry render_engines(const sim::Library& library) {
 }
 
 int complain(const Error& error) {
-  print_error(error.text());
+  const std::string page = help_page(error);
+  print_error(error.text() + (page.empty() ? "" : "\n  more: volvox docs " + shell_word(page)));
   return bad_input;
 }
 
