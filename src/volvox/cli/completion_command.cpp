@@ -140,6 +140,7 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
       {"engine", names_of("engines", library)},
       {"engines", names_of("engines", library)},
       {"precision", {"mixed", "double"}},
+      {"device", {"auto", "cpu", "cuda"}},
       {"renderer", names_of("renderers", library)},
       {"behavior", names_of("behaviors", library)}};
   Candidates found;

@@ -96,9 +96,20 @@ bool ParticleWorld::touches_are_sound() const {
   return next == solid_.touch_id.size() && next == solid_.touch_shift.size();
 }
 
-void ParticleWorld::end_tick() {
+void ParticleWorld::keep_lists_touches() {
   if (listed_ && !touches_kept_) keep_touches();
   touches_kept_ = true;
+}
+
+void ParticleWorld::end_tick() {
+  if (tick_on_device_ && device_ != nullptr && device_->begins) {
+    // It went no farther than its beginning, which takes what has left the world.
+    fetch();
+    device_->begins = device_->loaded = tick_on_device_ = false;
+    (void)drain();  // positions that are no numbers are an error of the next tick
+  }
+  if (device_ != nullptr) device_->in_tick = false;
+  keep_lists_touches();
 }
 
 void ParticleWorld::restore_touches() {
@@ -121,9 +132,12 @@ void ParticleWorld::restore_touches() {
 
 double ParticleWorld::density_error() const {
   std::vector<float> density;
-  if (device_ != nullptr && device_->loaded && last_substep_ > 0 && !device_->densities(density).ok()) {
-    density.clear();
-    fetch();
+  if (on_device() && last_substep_ > 0) {
+    const std::lock_guard lock(fetching_);
+    if (!device_->densities(density).ok()) {
+      density.clear();
+      fetch();
+    }
   }
   if (density.empty() && (fluid_.count == 0 || !listed_)) return 0;
   if (!density.empty()) return mean_excess(density);
@@ -243,7 +257,7 @@ void ParticleWorld::archive_solids(Archive& ar) {
 void ParticleWorld::archive(Archive& ar) {
   fetch();
   if (ar.loading() && device_ != nullptr) device_->loaded = false;
-  if (!ar.loading() && listed_ && !touches_kept_) keep_touches();
+  if (!ar.loading()) keep_lists_touches();
   archive_fluid(ar);
   archive_solids(ar);
   ar.section("particles", "shapes");

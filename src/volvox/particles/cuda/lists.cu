@@ -17,7 +17,11 @@ __device__ float unordered(std::int32_t bits) { return __int_as_float(bits >= 0 
 
 __device__ bool outside(const ListSettings& s, const Point& p) {
   const double x = p.x, y = p.y, z = p.z;
-  return !(x >= s.low[0] && y >= s.low[1] && z >= s.low[2] && x <= s.high[0] && y <= s.high[1] && z <= s.high[2]);
+  if (!(x >= s.low[0] && y >= s.low[1] && z >= s.low[2] && x <= s.high[0] && y <= s.high[1] && z <= s.high[2]))
+    return true;
+  for (std::uint32_t k = 0; k < s.drain_count; ++k)
+    if (has(s.drains[k], {x, y, z})) return true;
+  return false;
 }
 
 __global__ void begin_bounds(Control* control) {
@@ -178,7 +182,7 @@ __global__ void sort_cells(Points points, SolidPoints solid, SkinRule skins, con
   }
 }
 
-__global__ void end_sorting(Points fluid, Points solid, Control* control, int substep) {
+__global__ void end_sorting(Points fluid, Points solid, Control* control) {
   const Points* both[2] = {&fluid, &solid};
   for (int k = 0; k < 2; ++k) {
     const Points& points = *both[k];
@@ -188,7 +192,7 @@ __global__ void end_sorting(Points fluid, Points solid, Control* control, int su
     control->count[points.set] = count;
   }
   ++control->lists_made;
-  control->listed = substep;
+  control->age = 0;
 }
 
 // Who looks for whom: w of the points is their reach, or all of a set have one.
@@ -302,17 +306,18 @@ __global__ void seek_radius(Points points, SolidPoints solid, const Control* con
   if (i < control->count[solid_set]) solid.sought[i].w = points.sorted_velocity[i].w;
 }
 
-__global__ void look_for_strays(Points points, SolidPoints solid, Control* control, int substep, double dt) {
+__global__ void look_for_strays(Points points, SolidPoints solid, Control* control, double dt) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= control->count[solid_set]) return;
-  const double age = (substep - control->listed) * dt;
+  const double age = (control->age + 1) * dt;
   if (strays(points.position[i], points.velocity[i], xyz(points.sorted_position[i]), control->drift, solid.skin[i],
              static_cast<float>(age + dt), static_cast<float>(dt)))
     control->strayed = 1;
 }
 
-__global__ void decide(Control* control, int substep, int substeps_a_list, cudaGraphConditionalHandle condition) {
-  const bool old = control->count[fluid_set] > 0 && substep - control->listed >= substeps_a_list;
+__global__ void decide(Control* control, int substeps_a_list, cudaGraphConditionalHandle condition) {
+  ++control->age;
+  const bool old = control->count[fluid_set] > 0 && control->age >= substeps_a_list;
   cudaGraphSetConditional(condition, old || control->strayed != 0 ? 1 : 0);
   control->strayed = 0;
 }
@@ -327,7 +332,7 @@ std::size_t scan_bytes(std::size_t cells) {
   return bytes;
 }
 
-void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t stream) {
+void sort_and_list(const AllPoints& all, bool drains, cudaStream_t stream) {
   const ListSettings& settings = all.settings;
   Control* control = all.control;
   const auto blocks = [](const Points& p) { return blocks_for(p.room, threads); };
@@ -351,7 +356,7 @@ void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t 
     else sort_cells<solid_set><<<blocks(p), threads, 0, stream>>>(p, all.solid, settings.skins, control);
   });
   const Points &fluid = all.set[fluid_set], &solid = all.set[solid_set];
-  end_sorting<<<1, 1, 0, stream>>>(fluid, solid, control, substep);
+  end_sorting<<<1, 1, 0, stream>>>(fluid, solid, control);
   const auto wide = [](const Points& p) { return blocks_for(p.room * lanes, threads); };
   const float water = settings.fluid_reach;
   if (fluid.room > 0)
@@ -385,11 +390,11 @@ void keep_touches(const AllPoints& all, cudaStream_t stream) {
   note_kept<<<1, 1, 0, stream>>>(all.control, 1);
 }
 
-void find_strays(const AllPoints& all, int substep, int substeps_a_list, double dt,
-                 cudaGraphConditionalHandle condition, cudaStream_t stream) {
+void find_strays(const AllPoints& all, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,
+                 cudaStream_t stream) {
   const Points& solid = all.set[solid_set];
-  look_for_strays<<<blocks_for(solid.room, threads), threads, 0, stream>>>(solid, all.solid, all.control, substep, dt);
-  decide<<<1, 1, 0, stream>>>(all.control, substep, substeps_a_list, condition);
+  look_for_strays<<<blocks_for(solid.room, threads), threads, 0, stream>>>(solid, all.solid, all.control, dt);
+  decide<<<1, 1, 0, stream>>>(all.control, substeps_a_list, condition);
 }
 
 }  // namespace volvox::particles::cuda

@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s)
       if (!may_be_near(shape, box.low, box.high, distance)) continue;
       Given given;
       if (active && may_be_near(shape, began.x, began.y, began.z, distance))
-        given = touch_shape(c, shape, k, simple_distance(shape, xyz(c.own.at)), s.dt);
+        given = touch_shape(c, shape, k, distance_at(shape, xyz(c.own.at)), s.dt);
       if (__syncthreads_or(given.touches) == 0) continue;
       give_in_order(s.parts[blockIdx.x * s.shape_count + k], shape, given.foot, given.got, given.touches);
     }
