@@ -33,6 +33,16 @@ std::size_t archive_count(Archive& ar, std::size_t count) {
   return n;
 }
 
+// Where a number is in a list of eight, sixteen, ... numbers; its size: nowhere.
+std::size_t place_in(std::span<const std::uint32_t> list, std::uint32_t number) {
+  typedef std::uint32_t Numbers __attribute__((vector_size(32), aligned(4), may_alias));
+  for (std::size_t k = 0; k < list.size(); k += lanes) {
+    const LaneMask same = *reinterpret_cast<const Numbers*>(list.data() + k) == number;
+    if (const unsigned bits = bits_of(same); bits != 0) return k + static_cast<std::size_t>(std::countr_zero(bits));
+  }
+  return list.size();
+}
+
 double mean_excess(std::span<const float> densities) {
   double error = 0;
   for (const float d : densities) error += d > 1 ? d - 1.0 : 0.0;
@@ -59,8 +69,7 @@ void ParticleWorld::keep_touches() {
       std::uint32_t kept = solid_.touch_first[i];
       const std::uint32_t last = kept + solid_.touch_count[i];
       for (std::size_t k = 0; kept < last && k < list.size(); k += lanes) {
-        const Lanes x = load(&block.x[first + k]), y = load(&block.y[first + k]), z = load(&block.z[first + k]);
-        for (unsigned left = bits_of((x != 0) | (y != 0) | (z != 0)); left != 0; left &= left - 1) {
+        for (unsigned left = block.shifted[(first + k) / lanes]; left != 0; left &= left - 1) {
           const std::size_t n = k + static_cast<std::size_t>(std::countr_zero(left)), entry = first + n;
           solid_.touch_id[kept] = solid_.id[list[n]];
           solid_.touch_shift[kept++] = {block.x[entry], block.y[entry], block.z[entry]};
@@ -116,13 +125,19 @@ void ParticleWorld::restore_touches() {
   touches_.blocks.resize(blocks_of(solid_.count));
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
     Touches::Block& block = touches_.blocks[b];
-    for (auto* array : {&block.x, &block.y, &block.z}) array->assign(solid_of_solid_.blocks[b].size(), 0);
+    const std::size_t entries = solid_of_solid_.blocks[b].size();
+    for (auto* array : {&block.x, &block.y, &block.z}) array->resize(entries);
+    block.shifted.assign(entries / lanes, 0);
     for (std::size_t i = begin; i < end; ++i) {
       const auto list = solid_of_solid_.of(i);
       for (std::uint32_t t = solid_.touch_first[i]; t < solid_.touch_first[i] + solid_.touch_count[i]; ++t) {
-        const auto found = std::find(list.begin(), list.end(), solid_.index[solid_.touch_id[t]]);
-        if (found == list.end()) continue;
-        const std::size_t entry = solid_of_solid_.first[i] + static_cast<std::size_t>(found - list.begin());
+        const std::size_t found = place_in(list, solid_.index[solid_.touch_id[t]]);
+        if (found == list.size()) continue;
+        const std::size_t entry = solid_of_solid_.first[i] + found, eight = entry / lanes * lanes;
+        std::uint8_t& bits = block.shifted[entry / lanes];
+        if (bits == 0)
+          for (auto* array : {&block.x, &block.y, &block.z}) store(array->data() + eight, Lanes{});
+        bits = static_cast<std::uint8_t>(bits | 1u << entry % lanes);
         const Vector& shift = solid_.touch_shift[t];
         block.x[entry] = shift.x, block.y[entry] = shift.y, block.z[entry] = shift.z;
       }
