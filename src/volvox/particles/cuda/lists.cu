@@ -110,7 +110,7 @@ __device__ Vector drift_now(const Control& control) {
   return {drift(0), drift(1), drift(2)};
 }
 
-__device__ Cells cells_over(const ListSettings& s, const Control& control) {
+__device__ Cells cells_over(const ListSettings& s, const Control& control, float& most_reach) {
   Vec3 low, high;
   for (int axis = 0; axis < 3; ++axis) {
     low[axis] = clamp(static_cast<double>(unordered(control.low[axis])), s.low[axis], s.high[axis]);
@@ -122,6 +122,7 @@ __device__ Cells cells_over(const ListSettings& s, const Control& control) {
     return Vector{unordered(v[0]), unordered(v[1]), unordered(v[2])};
   };
   const float skin = largest_skin(s.skins, vector(control.slow), vector(control.fast), drift_now(control));
+  most_reach = s.largest_radius + skin;
   const double size = size_of_cells(fluids > 0, solids > 0, s.support + s.fluid_skin, s.largest_radius, skin);
   return Cells::over(low, high, size, std::size_t{fluids} + solids);
 }
@@ -129,9 +130,11 @@ __device__ Cells cells_over(const ListSettings& s, const Control& control) {
 __global__ void count_cells(Points points, ListSettings settings, Control* control, bool drains) {
   __shared__ Cells cells;
   if (threadIdx.x == 0) {
-    cells = cells_over(settings, *control);
+    float most_reach;
+    cells = cells_over(settings, *control, most_reach);
     if (blockIdx.x == 0) {
       control->cells = cells;
+      control->most_reach = most_reach;
       control->drift = drift_now(*control);
     }
   }
@@ -214,8 +217,14 @@ __global__ void __launch_bounds__(threads) find_lists(Points who, Points whom, S
   const std::uint32_t cell = who.sorted_cell[i];
   const float own = (search.who_reach > 0 ? search.who_reach : p.w) + search.skin;
   const Cells cells = control->cells;
-  const Row own_row = row_about(cells, whom.first, cell, static_cast<int>(lane));
-  const Row last_row = row_about(cells, whom.first, cell, rows_about - 1);
+  // Where each has a reach of its own, many need fewer rows than the farthest-reaching.
+  const float far = own + control->most_reach;
+  const bool each = search.who_reach == 0 && search.whom_reach == 0 && far * cells.scale[1] < 0.9f;
+  const unsigned near = each ? rows_within(cells, cell, p.y, p.z, far) : all_rows;
+  Row own_row = row_about(cells, whom.first, cell, static_cast<int>(lane));
+  Row last_row = row_about(cells, whom.first, cell, rows_about - 1);
+  if ((near >> lane & 1) == 0) own_row.end = own_row.begin;
+  if ((near >> (rows_about - 1) & 1) == 0) last_row.end = last_row.begin;
   std::uint32_t* list = search.lists.entry + std::size_t{i} * search.lists.stride;
   std::uint32_t size = 0;
   for (int row = 0; row < rows_about; ++row) {
@@ -266,7 +275,6 @@ __global__ void __launch_bounds__(threads) keep(Points points, SolidPoints solid
   if (size > solid.touch_room) atomicMax(&control->most_touches, size);
   solid.touch_count[i] = min(size, solid.touch_room);
 }
-__global__ void note_kept(Control* control, std::uint32_t kept) { control->touches_kept = kept; }
 
 // Eight threads look for the touches of a solid in its new list, and bring back what else it has.
 __global__ void __launch_bounds__(threads) restore(Points points, SolidPoints solid, Lists lists, Control* control) {
@@ -309,14 +317,13 @@ __global__ void seek_radius(Points points, SolidPoints solid, const Control* con
 __global__ void look_for_strays(Points points, SolidPoints solid, Control* control, double dt) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= control->count[solid_set]) return;
-  const double age = (control->age + 1) * dt;
+  const double age = control->age * dt;
   if (strays(points.position[i], points.velocity[i], xyz(points.sorted_position[i]), control->drift, solid.skin[i],
              static_cast<float>(age + dt), static_cast<float>(dt)))
     control->strayed = 1;
 }
 
 __global__ void decide(Control* control, int substeps_a_list, cudaGraphConditionalHandle condition) {
-  ++control->age;
   const bool old = control->count[fluid_set] > 0 && control->age >= substeps_a_list;
   cudaGraphSetConditional(condition, old || control->strayed != 0 ? 1 : 0);
   control->strayed = 0;
@@ -387,7 +394,6 @@ void keep_touches(const AllPoints& all, cudaStream_t stream) {
   if (solid.room == 0) return;
   keep<<<blocks_for(solid.room * lanes, threads), threads, 0, stream>>>(solid, all.solid, all.solid_of_solid,
                                                                         all.control);
-  note_kept<<<1, 1, 0, stream>>>(all.control, 1);
 }
 
 void find_strays(const AllPoints& all, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,

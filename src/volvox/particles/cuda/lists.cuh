@@ -21,9 +21,10 @@ struct Control {
   unsigned long long drift_units[3] = {};   // of solids
   std::int32_t slow[3] = {}, fast[3] = {};  // bounds of their velocities, as integers
   Vector drift;                             // m/s
+  float most_reach = 0;                     // of solids: the largest radius and skin, m
   std::int32_t age = 0;                     // of the lists, in substeps
   std::uint32_t strayed = 0;
-  std::uint32_t touches_kept = 0;                        // by ids: those of the lists, if there are any, are older
+  std::uint32_t touches_kept = 0;                        // by ids: there are no lists yet
   std::uint32_t longest_list[4] = {}, most_touches = 0;  // more than there is room for
   std::uint32_t not_finite = 0, torn = 0;
   unsigned long long drained = 0, lists_made = 0;

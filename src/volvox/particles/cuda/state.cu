@@ -70,7 +70,7 @@ bool DeviceWorld::reserve_all(const DeviceState& state) {
   note(lists_[3].reserve(fluids > 0 ? solids : 0));
   note(reserve(std::array{&seen_, &scratch_}, fluids));
   note(density_.reserve(fluids));
-  note(reserve(std::array{&spin_, &sorted_spin_, &push_, &turn_, &sought_}, solids));
+  note(reserve(std::array{&spin_, &sorted_spin_, &push_, &turn_, &ball_, &sought_}, solids));
   note(other_spin_.reserve(solids));
   note(reserve(std::array{&grain_, &sorted_grain_}, solids));
   note(reserve(std::array{&on_shapes_, &sorted_on_shapes_}, solids));
@@ -137,9 +137,11 @@ FluidView DeviceWorld::fluid_view() const {
 
 SolidView DeviceWorld::solid_view() const {
   return {solid_.position.get(), solid_.velocity.get(), spin_.get(),       solid_.at.get(),    solid_.move.get(),
-          push_.get(),           turn_.get(),           other_spin_.get(), grain_.get(),       on_shapes_.get(),
+          push_.get(),           turn_.get(),           ball_.get(),       other_spin_.get(),  grain_.get(),
+          on_shapes_.get(),
           lists_[1].view(),      lists_[3].view(),      shift_.get(),      shifted_.get(),     fluid_.room > 0,
           settings_.numbers,     seen_.get(),           fluid_.move.get(), settings_.air_drag, settings_.rolling,
+          solid_.sorted_position.get(), skin_.get(),
           control_.get()};
 }
 
@@ -151,13 +153,15 @@ ThreadView DeviceWorld::thread_view() const {
           control_.get()};
 }
 
-SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, float dt) const {
+SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, double exact_dt) const {
+  const auto dt = static_cast<float>(exact_dt);
   const auto g = [&](int axis) { return static_cast<float>(settings_.gravity[axis]) * dt; };
   return {shapes_.get() + at * shapes,
           static_cast<std::uint32_t>(shapes),
           parts_.get() + at * blocks_ * shapes,
           dt,
-          {g(0), g(1), g(2)}};
+          {g(0), g(1), g(2)},
+          exact_dt};
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace volvox::particles {
 
@@ -42,14 +43,20 @@ void DeviceWorld::reserve_substeps(std::size_t substeps, std::size_t shapes) {
   if (moved) graphs_.clear();
 }
 
-// Lists before a substep, if the kernels find that they are needed.
-void DeviceWorld::list_if_needed(const DeviceSubsteps& s) {
+// Of the graph that is captured; 0, unless a kernel sets it.
+cudaGraphConditionalHandle DeviceWorld::new_condition() {
   cudaStreamCaptureStatus status;
   cudaGraph_t graph = nullptr;
   check(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph), "launches");
   cudaGraphConditionalHandle condition;
   check(cudaGraphConditionalHandleCreate(&condition, graph, 0, cudaGraphCondAssignDefault), "launches");
-  find_strays(points(), s.substeps_a_list, s.dt, condition, stream_);
+  return condition;
+}
+
+// Lists, if the kernels find that they are needed; then a prediction that was made is made anew.
+void DeviceWorld::list_if(cudaGraphConditionalHandle condition, const SubstepView* predicts) {
+  cudaStreamCaptureStatus status;
+  cudaGraph_t graph = nullptr;
   const cudaGraphNode_t* before = nullptr;
   const cudaGraphEdgeData* edges = nullptr;
   std::size_t count = 0;
@@ -66,6 +73,7 @@ void DeviceWorld::list_if_needed(const DeviceSubsteps& s) {
   check(cudaStreamBeginCaptureToGraph(body_, body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal), "launches");
   keep_touches(points(), body_);
   sort_and_list(points(), false, body_);
+  if (predicts != nullptr) predict_solids(solid_view(), *predicts, solid_.room, body_);
   check(cudaStreamEndCapture(body_, nullptr), "launches");
 }
 
@@ -87,13 +95,16 @@ void DeviceWorld::launch_fluid(const DeviceSubsteps& s, int substep, bool lists_
   correct(fluid, here, predicted_ ? Then::predict : Then::nothing, fluid_.room, stream_);
 }
 
-void DeviceWorld::launch_solids(const SubstepView& here) {
+// `lists_next`: where solids are alone, the next substep is predicted, and it is found whether it needs lists.
+void DeviceWorld::launch_solids(const SubstepView& here, const cudaGraphConditionalHandle* lists_next) {
   const SolidView solid = solid_view();
-  if (fluid_.room == 0) predict_solids(solid, here, solid_.room, stream_);
-  correct_solids(solid, here, solid_.room, stream_);
+  push_solids(solid, here, solid_.room, stream_);
+  FinishOptions options{groups_.size() < 2, lists_next != nullptr, {}};
+  if (lists_next != nullptr) options.strayed = *lists_next;
+  if (!options.applies) apply_to_solids(solid, solid_.room, stream_);
   for (std::size_t group = 0; group + 1 < groups_.size(); ++group)
     pull_threads(thread_view(), groups_[group], groups_[group + 1], here.dt, stream_);
-  finish_solids(solid, here, solid_.room, stream_);
+  finish_solids(solid, here, options, solid_.room, stream_);
 }
 
 // The phases of ParticleWorld::advance.
@@ -109,22 +120,30 @@ void DeviceWorld::launch(const DeviceSubsteps& s) {
   }
   predicted_ = false;
   int age = s.since_list;  // of the fluid's lists
+  std::optional<cudaGraphConditionalHandle> lists_next;  // where solids are alone, and the substep before has asked
   for (int substep = 0; substep < s.count; ++substep) {
-    const SubstepView here =
-        substep_view(static_cast<std::size_t>(substep), s.shape_count, static_cast<float>(s.dt));
+    const SubstepView here = substep_view(static_cast<std::size_t>(substep), s.shape_count, s.dt);
     if (substep == 0 && s.lists) {
       keep_touches(points(), stream_);
       sort_and_list(points(), s.drains, stream_);
       age = 0;
+    } else if (solid_.room > 0 && lists_next) {
+      list_if(*lists_next, &here);
     } else if (solid_.room > 0) {
-      list_if_needed(s);
+      const cudaGraphConditionalHandle condition = new_condition();
+      find_strays(points(), s.substeps_a_list, s.dt, condition, stream_);
+      list_if(condition, nullptr);
     } else if (age >= s.substeps_a_list) {
       sort_and_list(points(), false, stream_);
       age = 0;
     }
     ++age;
     if (fluid_.room > 0) launch_fluid(s, substep, age >= s.substeps_a_list, here);
-    if (solid_.room > 0) launch_solids(here);
+    if (solid_.room == 0) continue;
+    if (fluid_.room == 0 && !lists_next) predict_solids(solid_view(), here, solid_.room, stream_);
+    lists_next.reset();
+    if (fluid_.room == 0 && substep + 1 < s.count) lists_next = new_condition();
+    launch_solids(here, lists_next ? &*lists_next : nullptr);
   }
   sum_parts(parts_.get(), sums_.get(), static_cast<std::uint32_t>(blocks_), shapes, substeps, control_.get(), stream_);
   if (views > 0)

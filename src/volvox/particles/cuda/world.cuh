@@ -57,8 +57,9 @@ struct DeviceWorld {
   void reserve_substeps(std::size_t substeps, std::size_t shapes);
   void launch(const DeviceSubsteps& substeps);
   void launch_fluid(const DeviceSubsteps& substeps, int substep, bool lists_next, const cuda::SubstepView& here);
-  void launch_solids(const cuda::SubstepView& here);
-  void list_if_needed(const DeviceSubsteps& substeps);
+  void launch_solids(const cuda::SubstepView& here, const cudaGraphConditionalHandle* lists_next);
+  cudaGraphConditionalHandle new_condition();
+  void list_if(cudaGraphConditionalHandle condition, const cuda::SubstepView* predicts);
   void copy_shapes(const DeviceSubsteps& substeps);
   const float* samples(const float* from, std::size_t count);
   bool grow();
@@ -66,7 +67,7 @@ struct DeviceWorld {
   cuda::FluidView fluid_view() const;
   cuda::SolidView solid_view() const;
   cuda::ThreadView thread_view() const;
-  cuda::SubstepView substep_view(std::size_t at, std::size_t shapes, float dt) const;
+  cuda::SubstepView substep_view(std::size_t at, std::size_t shapes, double dt) const;
   template <class T>
   void copy_in(const Buffer<T>& to, const T* from, std::size_t count);
   template <class T>
@@ -77,7 +78,7 @@ struct DeviceWorld {
   std::size_t cells_ = 0, blocks_ = 0;
   SetMemory fluid_, solid_;
   ListMemory lists_[4];  // fluid of fluid, solid of solid, solid of fluid, fluid of solid: as Control::longest_list
-  Buffer<Point> seen_, scratch_, spin_, sorted_spin_, push_, turn_, sought_, shift_;
+  Buffer<Point> seen_, scratch_, spin_, sorted_spin_, push_, turn_, ball_, sought_, shift_;
   Buffer<Vector> other_spin_, touch_shift_;
   Buffer<std::uint8_t> grain_, sorted_grain_, shifted_;
   Buffer<std::array<ShapeTouch, shape_touches>> on_shapes_, sorted_on_shapes_;
