@@ -445,6 +445,39 @@ test("the lines on the ground are whole under SwiftShader", async (context) => {
   }
 });
 
+test("water is a surface that is seen through the walls of its tank, and goes with a cut", async () => {
+  const server = await serve("run", "remod3d/fluid", "--set", "spacing=0.05", "--duration", "1", "--view", "--out", join(folder, "water"));
+  const page = await open(server.address);
+  await waitFor(page, () => window.volvox.stage.cloud.count > 1000 && window.volvox.stage.water.count === window.volvox.stage.cloud.count);
+  await waitFor(page, () => window.volvox.stage.currentFrame().tick >= 20);
+  await page.evaluate(() => window.volvox.connection.send({ type: "pause" }));
+  // How many pixels are bluer with the water than without it, and how many colours they have.
+  const seen = await page.evaluate(async () => {
+    const { stage } = window.volvox, { water } = stage;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const wet = await window.pixels(), count = water.count;
+    water.placed(0);
+    const dry = await window.pixels();
+    water.placed(count);
+    let pixels = 0;
+    const colors = new Set();
+    for (let i = 0; i < wet.length; i += 4) {
+      if (wet[i + 2] - wet[i] - (dry[i + 2] - dry[i]) < 12) continue;
+      ++pixels;
+      colors.add((wet[i] >> 3) * 1024 + (wet[i + 1] >> 3) * 32 + (wet[i + 2] >> 3));
+    }
+    return { pixels, colors: colors.size, all: wet.length / 4 };
+  });
+  assert.ok(seen.pixels > 0.02 * seen.all, JSON.stringify(seen));
+  assert.ok(seen.colors > 20, JSON.stringify(seen));
+  const all = await page.evaluate(() => window.volvox.stage.water.count);
+  await page.evaluate(() => { const { stage } = window.volvox; stage.cut({ axis: 0, at: 0.3 }); });
+  await waitFor(page, (all) => { window.volvox.stage.picture(); return window.volvox.stage.water.count > 0 && window.volvox.stage.water.count < all; }, all);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+  await server.end();
+});
+
 test("a cloud of catoms: its state, colours by a value, a cut, and taps", async () => {
   writeFileSync(join(folder, "tap.meld"), "type distance(node, min int).\ntype taps(node, int).\nnode2int(A) = 0 -o !distance(A, 0).\n" +
     "!distance(A, N), !neighbor(A, B, _) -o !distance(B, N + 1).\ntap(A) -o !taps(A, 7), !setColor(A, 255, 0, 0).\n");

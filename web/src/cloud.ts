@@ -2,6 +2,7 @@
 // where they are smaller than a few pixels. Those that others hide on all sides are drawn only where a cut opens the cloud. Lengths in m.
 import * as THREE from "three";
 import type { CloudNews, CloudInfo } from "./protocol";
+import type { Water } from "./water";
 
 const SHOWN = { gone: 0, covered: 1 };  // above: how large it is, in 255ths of the shape
 const FEW_PIXELS = 2.5;
@@ -39,29 +40,32 @@ export class CloudView {
   private looks = new Uint8Array();  // red, green, blue, shown
   // Of those that are drawn, one after another.
   private drawn = 0;
+  private alone = 0;  // of them, that are not drops of a surface
   private numbers = new Uint32Array();
   private mesh: THREE.Mesh<THREE.InstancedBufferGeometry> | null = null;
   private points: THREE.Points<THREE.BufferGeometry> | null = null;
   private sheets: THREE.Mesh<THREE.BufferGeometry> | null = null;
   private stale = false;
   readonly bounds = new THREE.Box3();
+  water: Water | null = null;  // draws the drops; null: they are balls
 
   clear() {
+    this.water?.placed(0);
     for (const object of [...this.object.children] as THREE.Mesh[]) {
       this.object.remove(object);
       object.geometry.dispose();
       (object.material as THREE.Material).dispose();
     }
     this.mesh = this.points = this.info = this.cut = this.sheets = null;
-    this.items = this.count = this.drawn = 0;
+    this.items = this.count = this.drawn = this.alone = 0;
     this.bounds.makeEmpty();
   }
 
   load(info: CloudInfo, shape: THREE.BufferGeometry) {
     this.clear();
     this.info = info;
-    // Drops are round: in a world with water, grains are, too.
-    const stones = info.stone === true && !info.drops;
+    // Drops are round: where they are balls, grains are, too.
+    const stones = info.stone === true && (!info.drops || this.water !== null);
     if (info.stone && !stones) shape = new THREE.IcosahedronGeometry(info.size[0] / 2, 1);
     const geometry = new THREE.InstancedBufferGeometry();
     geometry.setAttribute("position", shape.getAttribute("position"));
@@ -190,14 +194,15 @@ export class CloudView {
       return along <= cut.at && (shown > SHOWN.covered || along > layer);
     };
     this.placeSheets(isDrawn);
-    const alone = (i: number) => isDrawn(i) && !this.inSheet(i);
+    const drops = this.water ? Math.min(items, this.info!.drops ?? 0) : 0, sheets = (this.info!.sheets ?? []).length > 0;
+    const alone = (i: number) => isDrawn(i) && !(sheets && this.inSheet(i));
     let count = 0;
     for (let i = 0; i < items; ++i) if (alone(i)) ++count;
     if (count > this.numbers.length) this.reserve(count);
     const place = this.mesh!.geometry.getAttribute("place").array as Float32Array, tint = this.mesh!.geometry.getAttribute("tint").array as Uint8Array;
     const number = this.mesh!.geometry.getAttribute("number").array as Float32Array;
     let n = 0;
-    for (let i = 0; i < items; ++i) {
+    for (let i = drops; i < items; ++i) {
       if (!alone(i)) continue;
       this.numbers[n] = number[n] = i;
       for (let k = 0; k < 3; ++k) {
@@ -207,12 +212,31 @@ export class CloudView {
       tint[n * 4 + 3] = looks[i * 4 + 3] > SHOWN.covered ? looks[i * 4 + 3] : 255;
       ++n;
     }
-    this.drawn = n;
     this.mesh!.geometry.instanceCount = n;
     this.points!.geometry.setDrawRange(0, n);
+    this.alone = n;
+    this.drawn = n + this.placeDrops(drops, isDrawn);
     for (const geometry of [this.mesh!.geometry, this.points!.geometry])
       for (const name of ["place", "tint", "position", "number"]) if (geometry === this.points!.geometry ? name !== "number" : name !== "position") geometry.getAttribute(name).needsUpdate = true;
     this.stale = false;
+  }
+
+  // The first so many items are drops. They are listed behind the others.
+  private placeDrops(drops: number, isDrawn: (i: number) => boolean) {
+    if (!this.water) return 0;
+    const { places, looks } = this, room = this.water.room(drops);
+    let n = 0;
+    for (let i = 0; i < drops; ++i) {
+      if (!isDrawn(i)) continue;
+      this.numbers[this.alone + n] = i;
+      for (let k = 0; k < 3; ++k) {
+        room.places[n * 3 + k] = places[i * 3 + k];
+        room.tints[n * 4 + k] = looks[i * 4 + k];
+      }
+      ++n;
+    }
+    this.water.placed(n);
+    return n;
   }
 
   // Before a picture: `pixels` high, seen from `eye`.
@@ -221,8 +245,8 @@ export class CloudView {
     if (this.stale) this.list();
     const near = this.bounds.isEmpty() ? 1 : Math.max(camera.near, this.bounds.distanceToPoint(camera.position));
     const size = (this.info!.size[0] * pixels) / (2 * near * Math.tan((camera.fov * Math.PI) / 360));
-    this.points.visible = this.drawn > 0 && size < FEW_PIXELS;
-    this.mesh.visible = this.drawn > 0 && !this.points.visible;
+    this.points.visible = this.alone > 0 && size < FEW_PIXELS;
+    this.mesh.visible = this.alone > 0 && !this.points.visible;
   }
 
   // The item that a ray meets first, or -1.

@@ -2,11 +2,11 @@
 import * as THREE from "three";
 import { DOCK } from "./protocol";
 
-export interface Theme { sky: THREE.Color; ground: THREE.Color; own: number; lines: [number, number, number]; light: number; shade: number }
-// own: how much of its own colour the ground keeps; lines: every 10, 1 and 0.1 m; shade: light from below.
+export interface Theme { sky: THREE.Color; zenith: THREE.Color; ground: THREE.Color; own: number; lines: [number, number, number]; light: number; shade: number }
+// own: how much of its own colour the ground keeps; zenith: what water mirrors from above; lines: every 10, 1 and 0.1 m; shade: light from below.
 export const THEMES: Record<"light" | "dark", Theme> = {
-  light: { sky: new THREE.Color(0xe9edf2), ground: new THREE.Color(0xf4f6f8), own: 0.2, lines: [0x8793a3, 0x9aa5b4, 0xccd3dc], light: 1, shade: 0xb8c0cc },
-  dark: { sky: new THREE.Color(0x12161b), ground: new THREE.Color(0x101419), own: 0.008, lines: [0x7d8998, 0x5a6675, 0x333c47], light: 0.9, shade: 0x6b7480 },
+  light: { sky: new THREE.Color(0xe9edf2), zenith: new THREE.Color(0x9dbbe0), ground: new THREE.Color(0xf4f6f8), own: 0.2, lines: [0x8793a3, 0x9aa5b4, 0xccd3dc], light: 1, shade: 0xb8c0cc },
+  dark: { sky: new THREE.Color(0x12161b), zenith: new THREE.Color(0x26364a), ground: new THREE.Color(0x101419), own: 0.008, lines: [0x7d8998, 0x5a6675, 0x333c47], light: 0.9, shade: 0x6b7480 },
 };
 
 // Lines every `step` over a square of this size, without every tenth where a coarser grid has it, cut into pieces: a

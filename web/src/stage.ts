@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { CloudView, type Cut } from "./cloud";
 import { THEMES, UNLOADED, circles, dockColor, gridLines, loadColor } from "./look";
+import { Water } from "./water";
 import { DOCK, type CloudNews, type Frame, type RenderTree } from "./protocol";
 
 // The smallest size of a link, relative to the picture's height, for each level of detail.
@@ -31,6 +32,7 @@ export class Stage {
   readonly scene = new THREE.Scene();
   show = { docks: true, loads: false, rays: false, trails: false, messages: true, labels: false };
   readonly cloud = new CloudView();
+  private readonly water: Water;
   picked = -1;       // a placement
   pickedItem = -1;   // or an item of the cloud
   follow = false;
@@ -64,7 +66,10 @@ export class Stage {
   private stale = true;   // and not only because the camera has moved
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly labels: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnByProcessor(), preserveDrawingBuffer: true });
+    const coarse = drawnByProcessor();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !coarse, preserveDrawingBuffer: true });
+    this.water = new Water(this.renderer, coarse);
+    if (this.water.possible) this.cloud.water = this.water;
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
@@ -130,7 +135,7 @@ export class Stage {
         geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
         geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(buffers.slice(base + level.indices_at, base + level.indices_at + level.indices * 4)), 1));
         // Lambert shading and front faces only: half the work when the CPU draws (llvmpipe).
-        const material = new THREE.MeshLambertMaterial({ vertexColors: true, fog: false, transparent: mesh.translucent, opacity: mesh.translucent ? 0.5 : 1 });
+        const material = new THREE.MeshLambertMaterial({ vertexColors: true, fog: false, transparent: mesh.translucent, opacity: !mesh.translucent ? 1 : info.cloud?.drops ? 0.25 : 0.5, depthWrite: !(mesh.translucent && info.cloud?.drops) });
         const instances = new THREE.InstancedMesh(geometry, material, Math.max(1, uses[m]));
         instances.frustumCulled = false;
         instances.castShadow = instances.receiveShadow = info.links.length <= FEW;
@@ -514,6 +519,17 @@ export class Stage {
     this.fence = null;
     return true;
   }
+  private render() {
+    const { info, bounds } = this.cloud;
+    if (!info || this.water.count === 0) {
+      this.renderer.setRenderTarget(null);
+      this.renderer.render(this.scene, this.camera);
+      return;
+    }
+    const sun = this.sun.position.clone().sub(this.sun.target.position);
+    const clear = this.groups.filter((group) => group.instances.material.transparent && group.instances.count > 0).map((group) => group.instances);
+    this.water.draw(this.scene, this.camera, clear, bounds, info.dropSize, info.fluid, { sun, horizon: this.theme.sky, zenith: this.theme.zenith, light: this.theme.light });
+  }
   private draw(at_once = false) {
     if ((!this.dirty && !this.always) || (!at_once && !this.releaseFence())) return;
     this.dirty = false;
@@ -538,7 +554,7 @@ export class Stage {
     shadow.updateProjectionMatrix();
     this.sun.shadow.normalBias = reach * 0.008;  // about two texels; a smaller bias leaves stripes on curved surfaces
     this.halo.quaternion.copy(this.camera.quaternion);
-    this.renderer.render(this.scene, this.camera);
+    this.render();
     const gl = this.renderer.getContext() as WebGL2RenderingContext;
     gl.deleteSync(this.fence);
     this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
@@ -579,8 +595,11 @@ export class Stage {
   }
 
   picture(): string {
+    const { coarse } = this.water;
+    this.water.coarse = false;
     this.redraw();
     this.draw(true);
+    this.water.coarse = coarse;
     return this.canvas.toDataURL("image/png");
   }
 }

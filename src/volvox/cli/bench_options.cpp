@@ -92,7 +92,7 @@ void add_bench_particles(CLI::App& bench, BenchParticlesArguments& arguments) {
       "\nExamples:\n  volvox bench particles\n  volvox bench particles --scenes fluid --n 20000,100000 --threads 1,2 "
       "--json\n\nEvery measurement runs in a process of its own.");
   add_scene_options(*particles, arguments, "particles");
-  particles->add_option("--device", arguments.device, "what computes: cpu, cuda, or auto (cpu, so far)")
+  particles->add_option("--device", arguments.device, "what computes: cpu, cuda, or auto (a GPU, if there is one)")
       ->capture_default_str()
       ->type_name("NAME");
   particles->add_option("--frames", arguments.frames, "ticks of 1/60 s (0: the first 5 s)")

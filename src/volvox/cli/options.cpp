@@ -76,6 +76,13 @@ void add_run_options(CLI::App& command, RunArguments& run) {
                   "numbers of the engine: double, or mixed (native only: floats where they are enough, for robots "
                   "that touch nothing but what stands still; the others are computed in double)")
       ->type_name("mixed|double");
+  command
+      .add_option_function<std::string>(
+          "--device", [](const std::string& device) { setenv("VOLVOX_DEVICE", device.c_str(), 1); },
+          "what moves water, rubble and cloth: cpu, cuda (an NVIDIA GPU; without one the processor goes on), or auto "
+          "(a GPU, if there is one and the particles are many); the result does not depend on it")
+      ->type_name("auto|cpu|cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")
       ->capture_default_str()
       ->type_name("N")

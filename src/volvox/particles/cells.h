@@ -68,4 +68,20 @@ VOLVOX_KERNEL Row row_about(const Cells& cells, const std::uint32_t* first, std:
   return {first[middle - Cells::steps(0)], first[middle + Cells::steps(0) + 1]};
 }
 
+// Which of these rows may have points within `reach` of a point of the cell, a bit each. Cells are as large as the
+// farthest-reaching two points need: most need less.
+VOLVOX_KERNEL unsigned rows_within(const Cells& cells, std::uint32_t cell, float y, float z, float reach) {
+  const auto column = static_cast<std::int32_t>(cell / static_cast<std::uint32_t>(cells.count[0]));
+  const std::int32_t at[2] = {column % cells.count[1], column / cells.count[1]};
+  const float place[2] = {y, z};
+  unsigned near[2];  // below, at, above: bits 0 to 2
+  for (int k = 0; k < 2; ++k) {
+    const float size = 1 / cells.scale[k + 1], far = reach + 1e-3f * size;  // rounding takes less
+    const float within = place[k] - (cells.low[k + 1] + static_cast<float>(at[k] - 1) * size);
+    near[k] = 2u | (within > far ? 0u : 1u) | (size - within > far ? 0u : 4u);
+  }
+  return ((near[1] & 1u) != 0 ? near[0] : 0u) | near[0] << 3 | ((near[1] & 4u) != 0 ? near[0] << 6 : 0u);
+}
+inline constexpr unsigned all_rows = 0x1ff;
+
 }  // namespace volvox::particles

@@ -29,10 +29,26 @@ Result<std::shared_ptr<const Device>> Device::cuda() {
   return std::shared_ptr<const Device>(new Device(found->library, api));
 }
 
-Result<std::shared_ptr<const Device>> Device::by_name(const std::string& name) {
-  if (name == "cpu" || name == "auto") return std::shared_ptr<const Device>();
-  if (name == "cuda") return cuda();
-  return Error(fmt::format("there is no device '{}'", name), "choose one of: auto, cpu, cuda");
+std::string Device::lacks() const {
+  char message[message_size] = "";
+  DeviceSettings settings;
+  settings.numbers = numbers_of({});
+  DeviceWorld* world = api_->create(&settings, message);
+  if (world == nullptr) return message;
+  api_->destroy(world);
+  return {};
+}
+
+Result<DeviceChoice> choose_device(const std::string& name) {
+  // Below, the substeps of a GPU take as long as those of a processor (docs/benchmarks.md).
+  constexpr std::size_t many = 10'000;
+  if (name == "cpu") return DeviceChoice{};
+  if (name != "cuda" && name != "auto")
+    return Error(fmt::format("there is no device '{}'", name), "choose one of: auto, cpu, cuda");
+  const auto found = Device::cuda();
+  if (name == "cuda") return found.ok() ? DeviceChoice{*found, 0, {}} : DeviceChoice{{}, 0, found.error().text()};
+  if (!found.ok() || !(*found)->lacks().empty()) return DeviceChoice{};
+  return DeviceChoice{*found, many, {}};
 }
 
 DeviceSide::~DeviceSide() {

@@ -11,7 +11,7 @@
 
 namespace volvox::particles {
 
-inline constexpr std::uint32_t device_api_version = 4;  // goes up with every change of this file
+inline constexpr std::uint32_t device_api_version = 5;  // goes up with every change of this file
 
 struct DeviceSettings {
   FluidNumbers numbers;
@@ -22,6 +22,8 @@ struct DeviceSettings {
   float wet = 0;                     // m: how far fluid and solids see each other, besides half a support and a radius
   SkinRule skins;
   float air_drag = 0, rolling = 0;
+  const DrainView* drains = nullptr;  // read once
+  std::size_t drain_count = 0;
 };
 
 // Eight threads of cloth: see ThreadBlock and ThreadGroup. Their points and rests are in arrays of all.
@@ -53,13 +55,18 @@ struct DeviceState {
   float* rest = nullptr;
 };
 
-// Some substeps of a tick. What a tick begins with, draining and lists, is done before substep 0.
+// Some substeps of a tick.
 struct DeviceSubsteps {
-  int first = 0, last = 0;  // of the tick: [first, last)
+  int count = 1;
+  bool drains = false;  // before the first, because the tick begins
+  bool lists = false;   // are made before the first: there are none of this tick
+  // How many substeps before the first there were since the fluid was last diffused (0: it is, now), and since lists
+  // were made.
+  int since_diffusion = 0, since_list = 0;
   int substeps_a_diffusion = 1;
   int substeps_a_list = 1;            // those of the fluid hold for so many
   double dt = 0;                      // s
-  const ShapeView* shapes = nullptr;  // by substep, then by shape
+  const ShapeView* shapes = nullptr;  // by substep, then by shape; samples and heights are copied when first seen
   std::size_t shape_count = 0;
 };
 struct DeviceOutcome {
@@ -67,7 +74,7 @@ struct DeviceOutcome {
   std::size_t fluids = 0, solids = 0;                   // left
   std::size_t touch_room = 0;                           // for DeviceState
   std::uint64_t drained = 0, torn = 0, lists_made = 0;  // since the state was loaded
-  bool finite = true;                                   // all positions were numbers when the tick began
+  bool finite = true;                                   // all positions were numbers when ticks began
 };
 
 enum class DeviceAnswer : std::uint32_t { done, failed, lists_full };

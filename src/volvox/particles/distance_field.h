@@ -26,6 +26,13 @@ struct DistanceField {
   double volume = 0;            // m^3, by the samples
 };
 
+// What kernels need of it; refers to its samples. On a GPU they are a copy there.
+struct FieldView {
+  std::int32_t count[3] = {};
+  float first[3] = {}, inverse_cell = 0;
+  const float* distance = nullptr;
+};
+
 // A part of a solid: a closed form (box, sphere, capsule or cylinder, at its pose), or a closed surface of triangles
 // that wind counter-clockwise seen from outside.
 struct SolidPart {
@@ -48,6 +55,11 @@ struct HeightGrid {
   float size_x = 0, size_y = 0;        // m; the middle is at the origin
   std::vector<float> heights;          // [row * columns + column], m
   float highest = 0;
+};
+struct TerrainView {  // likewise
+  std::int32_t columns = 0, rows = 0;
+  float size_x = 0, size_y = 0;
+  const float* heights = nullptr;
 };
 
 }  // namespace volvox::particles

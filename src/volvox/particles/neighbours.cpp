@@ -120,10 +120,12 @@ struct NearWriter<Isa::avx512, SameReach> {
 
 template <class Writer>
 VOLVOX_KERNEL std::size_t write_rows(const Writer& writer, const SortedPoints& points, const Rows& rows,
-                                     std::size_t self, std::uint32_t* out) {
+                                     unsigned near, std::size_t self, std::uint32_t* out) {
   std::size_t size = 0;
-  for (int row = 0; row < rows_about; ++row)
+  for (; near != 0; near &= near - 1) {
+    const int row = std::countr_zero(near);
     size += writer.write(points, rows.begin[row], rows.end[row], self, out + size);
+  }
   return size;
 }
 
@@ -141,13 +143,16 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
       cell = who.cell[i];
       find_rows(*search.cells, whom.first.data(), cell, rows);
     }
-    const float own = who.reach[i] + search.skin;
+    const float own = who.reach[i] + search.skin, far = own + whom.most_reach;
+    const unsigned near =
+        far * search.cells->scale[1] < 0.9f ? rows_within(*search.cells, cell, who.y[i], who.z[i], far) : all_rows;
     const std::size_t self = same ? i : ~std::size_t{0};
     search.first[i] = static_cast<std::uint32_t>(size);
     size += whom.same_reach
-                ? write_rows(NearWriter<Set, true>(who.x[i], who.y[i], who.z[i], whom.reach[0] + own), whom, rows, self,
-                             out + size)
-                : write_rows(NearWriter<Set, false>(who.x[i], who.y[i], who.z[i], own), whom, rows, self, out + size);
+                ? write_rows(NearWriter<Set, true>(who.x[i], who.y[i], who.z[i], whom.reach[0] + own), whom, rows, near,
+                             self, out + size)
+                : write_rows(NearWriter<Set, false>(who.x[i], who.y[i], who.z[i], own), whom, rows, near, self,
+                             out + size);
     while ((size - search.first[i]) % lanes != 0) out[size++] = search.nobody;
     search.count[i] = static_cast<std::uint32_t>(size) - search.first[i];
   }
@@ -182,6 +187,7 @@ void SortedPoints::fill(std::span<const Point> points, std::span<const float> re
       reach[i] = reaches[reaches.size() == 1 ? 0 : i];
     }
   });
+  most_reach = reaches.empty() ? 0 : *std::max_element(reaches.begin(), reaches.end());
   std::size_t i = 0;
   for (std::size_t c = 0; i < count; ++c)
     while (i < first[c + 1]) cell[i++] = static_cast<std::uint32_t>(c);

@@ -41,6 +41,7 @@ struct SortedPoints {
   std::vector<std::uint32_t> first;   // by cell: its first point, and one more entry
   std::vector<std::uint32_t> cell;    // by point
   std::vector<float> x, y, z, reach;  // by point, and some more, which are read and ignored
+  float most_reach = 0;
   bool same_reach = false;            // all have the first one's
   std::vector<std::uint32_t> order;   // of the last sorting: the old number of each point
   std::size_t count = 0;

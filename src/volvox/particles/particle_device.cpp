@@ -1,5 +1,6 @@
 // A world whose particles are on a GPU: what its arrays have is fetched when somebody looks.
 #include <algorithm>
+#include <utility>
 
 #include "volvox/base/index.h"
 #include "volvox/particles/device.h"
@@ -8,67 +9,82 @@
 namespace volvox::particles {
 namespace {
 
-constexpr std::size_t ticks_to_make_again = 64;  // at most, when a GPU fails
+constexpr std::size_t parts_to_make_again = 256;  // about, when a GPU fails: 64 ticks in a world
 
 }  // namespace
-
-std::string ParticleWorld::device_lacks() const {
-  const auto any = [&](const auto& what) { return std::any_of(shapes_.begin(), shapes_.end(), what); };
-  if (any([](const ShapeDesc& s) { return s.kind > ShapeKind::capsule; })) return "such shapes";
-  if (any([](const ShapeDesc& s) { return length_squared(s.offset.position) > 0 || s.offset.rotation.w != 1; }))
-    return "shapes beside their middle";
-  return options_.drains.empty() ? "" : "drains";
-}
-
-void ParticleWorld::leave_device_if_unable() {
-  if (device_ == nullptr) return;
-  if (const std::string lacks = device_lacks(); !lacks.empty())
-    leave_device("the GPU has no " + lacks + " yet: the processor goes on");
-}
 
 void ParticleWorld::leave_device(const std::string& why) {
   fetch();
   device_.reset();
+  tick_on_device_ = false;
   device_note_ = why;
+}
+
+// One that failed while somebody looked is still there: others may have been looking, too.
+void ParticleWorld::drop_failed_device() {
+  if (!device_failed_ || making_again_) return;
+  device_.reset();
+  device_failed_ = false;
 }
 
 void ParticleWorld::fetch() const {
   if (device_ == nullptr || !device_->newer) return;
+  const std::lock_guard lock(fetching_);
+  if (!device_->newer || making_again_) return;
   // Nothing that can be seen changes: the arrays get what the world already is.
   ParticleWorld& self = const_cast<ParticleWorld&>(*this);
   self.take_back();
 }
 
 void ParticleWorld::take_back() {
-  if (const auto saved = device_->save(fluid_, solid_, groups_); !saved.ok()) {
-    const std::vector<ShapeDesc> now = shapes_;  // they may have been set since the last tick
-    (void)make_again(saved.error().text());      // positions that are no numbers are an error of the next step
+  DeviceSide& side = *device_;
+  // Lists do not come back, and a tick would go on without them in other bits. So it would be made again from its
+  // beginning, or an earlier one's.
+  if (side.in_tick && !side.before) side.before.emplace(DeviceSide::Arrays{fluid_, solid_, groups_});
+  if (const auto saved = side.save(fluid_, solid_, groups_); !saved.ok()) {
+    const std::vector<ShapeDesc> now = shapes_;  // they may have been set since the last part
+    ThreadPool* const threads = std::exchange(options_.threads, nullptr);  // who looks may be in a loop of it
+    (void)make_again(saved.error().text());  // positions that are no numbers are an error of the next step
+    options_.threads = threads;
     shapes_ = now;
     return;
   }
-  device_->newer = false;
+  if (!side.in_tick) settle();
+  side.newer = false;
+}
+
+// From here on ticks would be made again.
+void ParticleWorld::settle() {
   device_->since.clear();
+  device_->before.reset();
   device_->drained_since = drained_, device_->torn_since = torn_;
 }
 
-// Goes back to what the arrays have, and on from there: on the device, if it may, or on the processor.
+// Goes back to what the arrays had, and on from there: on the device, if it may, or on the processor.
 Result<void> ParticleWorld::make_again(const std::string& failure) {
-  const std::vector<DeviceSide::Tick> ticks = std::move(device_->since);
-  drained_ = device_->drained_since, torn_ = device_->torn_since;
-  device_->since.clear();
-  device_->loaded = device_->newer = false;
-  if (!failure.empty()) {
-    device_.reset();
-    device_note_ = failure;
+  DeviceSide& side = *device_;
+  const std::vector<DeviceSide::Part> parts = std::move(side.since);
+  drained_ = side.drained_since, torn_ = side.torn_since;
+  if (side.before) fluid_ = std::move(side.before->fluid), solid_ = std::move(side.before->solid);
+  if (side.before) groups_ = std::move(side.before->groups);
+  side.before.reset(), side.since.clear();
+  side.loaded = side.begins = listed_ = false;
+  side.in_tick = !parts.empty() && !parts[0].begins;
+  if (failure.empty()) side.newer = false;
+  else device_failed_ = true, tick_on_device_ = false, device_note_ = failure;
+  const bool outermost = !std::exchange(making_again_, true);
+  Result<void> done = {};
+  for (std::size_t k = 0; k < parts.size() && done.ok(); ++k) {
+    shapes_ = parts[k].shapes;
+    if (parts[k].begins) done = begin_tick();
+    if (done.ok()) done = advance(parts[k].duration);
   }
-  for (const DeviceSide::Tick& tick : ticks) {
-    shapes_ = tick.shapes;
-    if (auto done = step(tick.duration); !done.ok()) return done;
-  }
-  return {};
+  if (outermost) making_again_ = false;
+  if (device_failed_ && device_ != nullptr) device_->newer = false;
+  return done;
 }
 
-DeviceSettings ParticleWorld::device_settings() const {
+DeviceSettings ParticleWorld::device_settings() {
   DeviceSettings settings;
   settings.numbers = numbers_;
   for (int axis = 0; axis < 3; ++axis) {
@@ -81,47 +97,70 @@ DeviceSettings ParticleWorld::device_settings() const {
   settings.wet = wet_reach();
   settings.skins = skin_rule();
   settings.air_drag = to_float(options_.air_drag), settings.rolling = to_float(options_.rolling_resistance);
+  settings.drains = drains_.data(), settings.drain_count = drains_.size();
   return settings;
 }
 
 bool ParticleWorld::prepare() {
-  leave_device_if_unable();
-  if (device_ == nullptr) return false;
+  if (device_ != nullptr && device_->loaded) return true;
+  if (!wants_device()) return false;
   DeviceSide& side = *device_;
-  if (side.loaded) return true;
-  side.since.clear();
-  side.drained_at_load = side.drained_since = drained_;
-  side.torn_at_load = side.torn_since = torn_;
+  settle();
+  side.drained_at_load = drained_, side.torn_at_load = torn_, side.lists_at_load = lists_made_;
+  side.listed = false;
   const auto loaded = side.load(device_settings(), fluid_, solid_, groups_);
   if (!loaded.ok()) leave_device(loaded.error().text());
   return loaded.ok();
 }
 
-Result<void> ParticleWorld::step_on_device(double duration) {
+void ParticleWorld::begin_on_device() {
+  DeviceSide& side = *device_;
+  side.in_tick = false;
+  if (side.before && !side.newer) settle();  // somebody looked after the last part of a tick
+  if (side.since.size() >= parts_to_make_again) fetch();
+  if (device_failed_) return;  // it did not come back: the processor begins the tick
+  side.in_tick = side.begins = true;
+  side.listed = listed_ = false;
+  tick_on_device_ = true;
+}
+
+Result<void> ParticleWorld::advance_on_device(double duration) {
   const auto divided = divide(duration);
   if (!divided.ok()) return divided.error();
-  const Substeps& substeps = *divided;
-  last_substep_ = substeps.dt;
+  if (!prepare()) {
+    const bool begins = device_ == nullptr || device_->begins;
+    tick_on_device_ = false;
+    if (begins)
+      if (auto begun = begin_tick(); !begun.ok()) return begun;
+    return advance(duration);
+  }
+  last_substep_ = divided->dt;
   for (Wrench& impulse : impulses_) impulse = {};
-  end_tick();
+  device_->since.push_back({device_->begins, duration, shapes_});
+  return step_on_device(*divided);
+}
+
+// Shapes that nothing pushes are known ahead: the device makes all substeps at once. One that is pushed needs a word
+// with the host in every substep.
+Result<void> ParticleWorld::step_on_device(const Substeps& substeps) {
   DeviceSide& side = *device_;
-  if (side.since.size() >= ticks_to_make_again) fetch();
-  if (!prepare()) return step(duration);
-  side.since.push_back({duration, shapes_});
-  listed_ = false;
-  // Shapes that nothing pushes are known ahead: the device makes the whole tick.
   const bool pushed = std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeDesc& s) { return s.mass > 0; });
   const int at_once = pushed ? 1 : substeps.count;
   std::vector<ShapeView> views;
+  std::vector<Pose> poses;
   std::vector<ShapePart> parts(shapes_.size() * at_once);
   for (int substep = 0; substep < substeps.count; substep += at_once) {
-    views.clear();
+    views.clear(), poses.clear();
     for (int k = 0; k < at_once; ++k) {
       carry_shapes(substeps.dt);
       views.insert(views.end(), views_.begin(), views_.end());
+      for (const ShapeDesc& shape : shapes_) poses.push_back(shape.pose);
     }
-    const DeviceSubsteps some{.first = substep,
-                              .last = substep + at_once,
+    const DeviceSubsteps some{.count = at_once,
+                              .drains = side.begins,
+                              .lists = !side.listed,
+                              .since_diffusion = substep % substeps.a_diffusion,
+                              .since_list = side.since_list,
                               .substeps_a_diffusion = substeps.a_diffusion,
                               .substeps_a_list = substeps_a_list(substeps.dt),
                               .dt = substeps.dt,
@@ -132,11 +171,18 @@ Result<void> ParticleWorld::step_on_device(double duration) {
     if (!answer.ok()) return make_again(answer.error().text());
     if (*answer == DeviceAnswer::lists_full) return make_again("");
     side.newer = true;
+    if (some.lists) side.since_list = 0;
+    for (int k = 0; k < at_once; ++k)
+      side.since_list = side.since_list >= some.substeps_a_list ? 1 : side.since_list + 1;
+    side.begins = false, side.listed = true;
     drained_ = side.drained_at_load + outcome.drained, torn_ = side.torn_at_load + outcome.torn;
-    lists_made_ = outcome.lists_made;
+    lists_made_ = side.lists_at_load + outcome.lists_made;
     if (!outcome.finite) return not_a_number();
     for (int k = 0; k < at_once; ++k) {
-      partial_.assign(parts.begin() + k * std::ssize(shapes_), parts.begin() + (k + 1) * std::ssize(shapes_));
+      const std::ptrdiff_t first = k * std::ssize(shapes_), last = first + std::ssize(shapes_);
+      partial_.assign(parts.begin() + first, parts.begin() + last);
+      views_.assign(views.begin() + first, views.begin() + last);
+      for (std::size_t s = 0; s < shapes_.size(); ++s) shapes_[s].pose = poses[static_cast<std::size_t>(first) + s];
       push_shapes(substeps.dt);
     }
   }

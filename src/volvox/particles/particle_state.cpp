@@ -33,6 +33,16 @@ std::size_t archive_count(Archive& ar, std::size_t count) {
   return n;
 }
 
+// Where a number is in a list of eight, sixteen, ... numbers; its size: nowhere.
+std::size_t place_in(std::span<const std::uint32_t> list, std::uint32_t number) {
+  typedef std::uint32_t Numbers __attribute__((vector_size(32), aligned(4), may_alias));
+  for (std::size_t k = 0; k < list.size(); k += lanes) {
+    const LaneMask same = *reinterpret_cast<const Numbers*>(list.data() + k) == number;
+    if (const unsigned bits = bits_of(same); bits != 0) return k + static_cast<std::size_t>(std::countr_zero(bits));
+  }
+  return list.size();
+}
+
 double mean_excess(std::span<const float> densities) {
   double error = 0;
   for (const float d : densities) error += d > 1 ? d - 1.0 : 0.0;
@@ -59,8 +69,7 @@ void ParticleWorld::keep_touches() {
       std::uint32_t kept = solid_.touch_first[i];
       const std::uint32_t last = kept + solid_.touch_count[i];
       for (std::size_t k = 0; kept < last && k < list.size(); k += lanes) {
-        const Lanes x = load(&block.x[first + k]), y = load(&block.y[first + k]), z = load(&block.z[first + k]);
-        for (unsigned left = bits_of((x != 0) | (y != 0) | (z != 0)); left != 0; left &= left - 1) {
+        for (unsigned left = block.shifted[(first + k) / lanes]; left != 0; left &= left - 1) {
           const std::size_t n = k + static_cast<std::size_t>(std::countr_zero(left)), entry = first + n;
           solid_.touch_id[kept] = solid_.id[list[n]];
           solid_.touch_shift[kept++] = {block.x[entry], block.y[entry], block.z[entry]};
@@ -96,22 +105,39 @@ bool ParticleWorld::touches_are_sound() const {
   return next == solid_.touch_id.size() && next == solid_.touch_shift.size();
 }
 
-void ParticleWorld::end_tick() {
+void ParticleWorld::keep_lists_touches() {
   if (listed_ && !touches_kept_) keep_touches();
   touches_kept_ = true;
+}
+
+void ParticleWorld::end_tick() {
+  if (tick_on_device_ && device_ != nullptr && device_->begins) {
+    // It went no farther than its beginning, which takes what has left the world.
+    fetch();
+    device_->begins = device_->loaded = tick_on_device_ = false;
+    (void)drain();  // positions that are no numbers are an error of the next tick
+  }
+  if (device_ != nullptr) device_->in_tick = false;
+  keep_lists_touches();
 }
 
 void ParticleWorld::restore_touches() {
   touches_.blocks.resize(blocks_of(solid_.count));
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t b) {
     Touches::Block& block = touches_.blocks[b];
-    for (auto* array : {&block.x, &block.y, &block.z}) array->assign(solid_of_solid_.blocks[b].size(), 0);
+    const std::size_t entries = solid_of_solid_.blocks[b].size();
+    for (auto* array : {&block.x, &block.y, &block.z}) array->resize(entries);
+    block.shifted.assign(entries / lanes, 0);
     for (std::size_t i = begin; i < end; ++i) {
       const auto list = solid_of_solid_.of(i);
       for (std::uint32_t t = solid_.touch_first[i]; t < solid_.touch_first[i] + solid_.touch_count[i]; ++t) {
-        const auto found = std::find(list.begin(), list.end(), solid_.index[solid_.touch_id[t]]);
-        if (found == list.end()) continue;
-        const std::size_t entry = solid_of_solid_.first[i] + static_cast<std::size_t>(found - list.begin());
+        const std::size_t found = place_in(list, solid_.index[solid_.touch_id[t]]);
+        if (found == list.size()) continue;
+        const std::size_t entry = solid_of_solid_.first[i] + found, eight = entry / lanes * lanes;
+        std::uint8_t& bits = block.shifted[entry / lanes];
+        if (bits == 0)
+          for (auto* array : {&block.x, &block.y, &block.z}) store(array->data() + eight, Lanes{});
+        bits = static_cast<std::uint8_t>(bits | 1u << entry % lanes);
         const Vector& shift = solid_.touch_shift[t];
         block.x[entry] = shift.x, block.y[entry] = shift.y, block.z[entry] = shift.z;
       }
@@ -121,9 +147,12 @@ void ParticleWorld::restore_touches() {
 
 double ParticleWorld::density_error() const {
   std::vector<float> density;
-  if (device_ != nullptr && device_->loaded && last_substep_ > 0 && !device_->densities(density).ok()) {
-    density.clear();
-    fetch();
+  if (on_device() && last_substep_ > 0) {
+    const std::lock_guard lock(fetching_);
+    if (!device_->densities(density).ok()) {
+      density.clear();
+      fetch();
+    }
   }
   if (density.empty() && (fluid_.count == 0 || !listed_)) return 0;
   if (!density.empty()) return mean_excess(density);
@@ -243,7 +272,7 @@ void ParticleWorld::archive_solids(Archive& ar) {
 void ParticleWorld::archive(Archive& ar) {
   fetch();
   if (ar.loading() && device_ != nullptr) device_->loaded = false;
-  if (!ar.loading() && listed_ && !touches_kept_) keep_touches();
+  if (!ar.loading()) keep_lists_touches();
   archive_fluid(ar);
   archive_solids(ar);
   ar.section("particles", "shapes");

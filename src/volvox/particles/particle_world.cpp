@@ -47,6 +47,7 @@ ParticleWorld::ParticleWorld(const WorldOptions& options) : options_(options), n
   fluid_.resize(0);
   solid_.resize(0);
   if (options.device != nullptr) device_ = std::make_unique<DeviceSide>(options.device);
+  for (const WorldOptions::Drain& drain : options.drains) drains_.push_back({drain.pose.inverse(), drain.half_size});
 }
 
 Result<std::unique_ptr<ParticleWorld>> ParticleWorld::create(const WorldOptions& options) {
@@ -87,16 +88,11 @@ Result<void> ParticleWorld::check_places(std::span<const Vec3> positions, const 
   return {};
 }
 
-// The device's state will be an old one.
-void ParticleWorld::change_on_host() {
-  fetch();
-  if (device_ != nullptr) device_->loaded = false;
-}
-
-// Somebody adds or takes particles.
+// Somebody adds, pins or places particles: the device's state will be an old one.
 void ParticleWorld::begin_change() {
-  change_on_host();
-  end_tick();
+  fetch();
+  keep_lists_touches();
+  if (device_ != nullptr) device_->loaded = false;
   listed_ = false;
 }
 
@@ -167,7 +163,7 @@ Result<void> ParticleWorld::add_solids(const GrainDesc& desc, std::span<const Ve
 
 void ParticleWorld::pin(std::uint32_t solid) {
   VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
-  change_on_host();
+  begin_change();
   if (solid_.index[solid] == ~0u) return;
   const std::size_t i = solid_.index[solid];
   solid_.position[i].w = 0;
@@ -176,7 +172,7 @@ void ParticleWorld::pin(std::uint32_t solid) {
 
 void ParticleWorld::place(std::uint32_t solid, const Vec3& position) {
   VOLVOX_CHECK(solid < solid_.index.size(), "no such particle");
-  change_on_host();
+  begin_change();
   const std::uint32_t i = solid_.index[solid];
   if (i != ~0u && solid_.position[i].w == 0) solid_.position[i] = narrow_point(position, 0);
 }
@@ -219,21 +215,26 @@ Result<ParticleWorld::Substeps> ParticleWorld::divide(double duration) const {
 }
 
 Result<void> ParticleWorld::step(double duration) {
-  leave_device_if_unable();
-  if (device_ != nullptr) return step_on_device(duration);
   if (auto begun = begin_tick(); !begun.ok()) return begun;
-  return advance(duration);
+  auto done = advance(duration);
+  if (device_ != nullptr) device_->in_tick = false;
+  return done;
 }
 
 // Lists are made anew at every tick, because a restored world has none.
 Result<void> ParticleWorld::begin_tick() {
-  if (device_ != nullptr) leave_device("a tick in parts is the processor's");
+  drop_failed_device();
   end_tick();
+  tick_on_device_ = false;
+  if (on_device() || wants_device()) begin_on_device();
+  if (tick_on_device_) return {};
+  keep_lists_touches();  // a device that has just failed left its ticks to the processor
   listed_ = false;
   return drain();
 }
 
 Result<void> ParticleWorld::advance(double duration) {
+  if (tick_on_device_) return advance_on_device(duration);
   const auto divided = divide(duration);
   if (!divided.ok()) return divided.error();
   const auto [substeps, substeps_a_diffusion, dt] = *divided;
@@ -289,9 +290,7 @@ Result<void> ParticleWorld::not_a_number() const {
 Result<void> ParticleWorld::drain() {
   std::vector<std::uint32_t> stay;
   const auto in_drain = [&](const Vec3& p) {
-    return std::any_of(options_.drains.begin(), options_.drains.end(), [&](const WorldOptions::Drain& drain) {
-      return within(drain.pose.inverse() * p, -drain.half_size, drain.half_size);
-    });
+    return std::any_of(drains_.begin(), drains_.end(), [&](const DrainView& drain) { return has(drain, p); });
   };
   const auto leave = [&](std::span<const Point> points) {
     stay.clear();

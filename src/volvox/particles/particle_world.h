@@ -4,16 +4,17 @@
 // Deterministic: the same calls give the same bits at any number of threads, on every instruction set, and after a
 // snapshot. Particles move in memory; ids do not change. Spans hold until the next call that is not const.
 //
-// Threads: one caller at a time. On the processor const functions may run side by side. With a device they may not:
-// what looks at particles first fetches them into the world's own arrays, which changes nothing that can be seen. The
-// world owns its particles and shapes, shares fields, terrains and the device, and uses the thread pool of its options,
-// which must outlive it.
+// Threads: one caller at a time; const functions may run side by side. With a device, who first looks at particles
+// fetches them into the world's own arrays, and others wait; nothing that can be seen changes. The world owns its
+// particles and shapes, shares fields, terrains and the device, and uses the thread pool of its options, which must
+// outlive it.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,7 +45,8 @@ struct WorldOptions {
   double rolling_resistance = 0;  // of grains: the torque that it takes to roll, over normal force and radius
   double air_drag = 0;            // of grains and cloth: the part of its velocity that one loses in a second
   ThreadPool* threads = nullptr;  // may be null
-  std::shared_ptr<const Device> device = nullptr;  // null: the processor. What it cannot do, the processor does
+  std::shared_ptr<const Device> device = nullptr;  // null: the processor. Where it fails, the processor goes on
+  std::size_t least_on_device = 0;                 // with fewer particles when a tick begins, the processor moves them
   struct Drain {
     Pose pose;       // of the middle of a box
     Vec3 half_size;  // m
@@ -90,20 +92,22 @@ class ParticleWorld {
   void place(std::uint32_t solid, const Vec3& position);  // moves one that is pinned
   Result<ShapeIndex> add_shape(const ShapeDesc& desc);
 
+  std::size_t shape_count() const { return shapes_.size(); }
   const ShapeDesc& shape(ShapeIndex index) const { return shapes_[checked(index)]; }
   // Error: not a number; the shape stays as it was.
   Result<void> set_shape(ShapeIndex index, const Pose& pose, const Twist& velocity);
   // What the particles gave a shape in the last step: impulse (N s) and its moment about the middle (N m s).
   const Wrench& impulse(ShapeIndex index) const { return impulses_[checked(index)]; }
 
-  // Brings the state to the device, if there is one, so that the first step need not. Whether there is.
+  // Brings the state to the device, if there is one and the particles are many enough, so that the first step need not.
+  // Whether it has it.
   bool prepare();
   // One tick of `duration` seconds. Error: a position is no longer a number; the world is then of no use.
   Result<void> step(double duration);
   // The same in parts: lists of neighbours that still hold are used on. `impulse` is then that of the last part.
   Result<void> begin_tick();
   Result<void> advance(double duration);
-  void end_tick();  // optional: archive() then only reads, and starts no loops of the thread pool
+  void end_tick();  // archive() then only reads, and starts no loops of the thread pool
 
   // In the order of memory, which changes.
   std::span<const Point> fluid_positions() const { return fetch(), std::span(fluid_.position.data(), fluid_.count); }
@@ -125,7 +129,7 @@ class ParticleWorld {
   Vec3 momentum() const;                                    // of the particles, kg m/s
   double energy() const;                                    // kinetic and in gravity, of the particles, J
   std::size_t memory_bytes() const;
-  bool on_device() const { return device_ != nullptr; }
+  bool on_device() const { return device_ != nullptr && device_->loaded; }
   const std::string& device_note() const { return device_note_; }  // why the device was left; empty if it was not
 
   // Snapshot: the world must have been built by the same calls.
@@ -153,15 +157,19 @@ class ParticleWorld {
   Result<void> not_a_number() const;
 
   void begin_change();
-  void change_on_host();
-  std::string device_lacks() const;  // what the device cannot do for this world; empty: nothing
-  void leave_device_if_unable();
-  Result<void> step_on_device(double duration);
-  DeviceSettings device_settings() const;
+  bool wants_device() const {
+    return device_ != nullptr && !device_failed_ && fluid_.count + solid_.count >= options_.least_on_device;
+  }
+  void begin_on_device();
+  Result<void> advance_on_device(double duration);
+  Result<void> step_on_device(const Substeps& substeps);
+  DeviceSettings device_settings();
   void fetch() const;  // what the device has
   void take_back();
+  void settle();
   Result<void> make_again(const std::string& failure);
   void leave_device(const std::string& why);
+  void drop_failed_device();
 
   // The phases of a substep, in their order.
   Result<void> drain();
@@ -189,6 +197,7 @@ class ParticleWorld {
   bool solids_are_sound() const;
   bool touches_are_sound() const;
   void keep_touches();
+  void keep_lists_touches();
   void restore_touches();
 
   WorldOptions options_;
@@ -219,6 +228,10 @@ class ParticleWorld {
   bool touches_kept_ = false;  // by keep_touches, since they last changed
   bool listed_ = false;        // the lists are those of the particles as they lie in memory
   std::unique_ptr<DeviceSide> device_;
+  mutable std::recursive_mutex fetching_;
+  bool tick_on_device_ = false;  // that goes on
+  bool device_failed_ = false, making_again_ = false;
+  std::vector<DrainView> drains_;
   std::string device_note_;
 };
 

@@ -146,13 +146,10 @@ Result<SceneMeasure> run_scene(const std::string& name, const SceneOptions& opti
   SceneMeasure m;
   const double begin = platform::monotonic_seconds();
   ThreadPool pool(options.threads);
-  auto device = Device::by_name(options.device);
-  if (!device.ok()) {
-    if (options.device != "cuda") return device.error();
-    m.device_note = device.error().text();
-    device = std::shared_ptr<const Device>();
-  }
-  const auto world = scene->make(n, {&pool, *device, options.seed});
+  const auto device = choose_device(options.device);
+  if (!device.ok()) return device.error();
+  m.device_note = device->note;
+  const auto world = scene->make(n, {&pool, n >= device->least ? device->device : nullptr, options.seed});
   if (!world.ok()) return world.error();
   (*world)->prepare();
   m.load = platform::monotonic_seconds() - begin;

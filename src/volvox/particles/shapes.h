@@ -51,11 +51,17 @@ struct ShapeView {
   float friction = 0;
   float velocity[3] = {}, spin[3] = {};
   float inverse_mass = 0;
-  const DistanceField* field = nullptr;
+  FieldView field;
   float field_middle[3] = {};  // of the box around the solid, in its frame: there is the center
-  const HeightGrid* terrain = nullptr;
+  TerrainView terrain;
 };
 ShapeView view_of(const ShapeDesc& desc);
+
+// A box in which particles are drained.
+struct DrainView {
+  Pose into;  // its frame
+  Vec3 half;  // m
+};
 
 struct Vector {
   float x = 0, y = 0, z = 0;

@@ -15,6 +15,7 @@ struct TouchJob {
   const std::uint8_t* grain;
   const std::uint32_t *first, *count, *lists;
   float *shift_x, *shift_y, *shift_z;
+  std::uint8_t* shifted_bits;
   float dt;
   Point *push, *turn;
   Vector* other_spin;
@@ -33,13 +34,18 @@ VOLVOX_FOR_EACH_ISA(void, touch_block, (const TouchJob& job, std::size_t begin, 
       const Shift<Lanes> offset{own.at.x - at.x, own.at.y - at.y, own.at.z - at.z};
       const Lanes distance = square_root(offset.x * offset.x + offset.y * offset.y + offset.z * offset.z);
       const Lanes overlap = positive(own.move.w + moved.w - distance);
-      Shift<Lanes> shift = {};
-      if (bits_of(overlap > 0) != 0) {
-        gather(spin, job.spin, job.lists + k);
-        const Shift<Lanes> before{load(job.shift_x + k), load(job.shift_y + k), load(job.shift_z + k)};
-        shift = touch(own, at, moved, spin, offset, distance, overlap, before, job.dt, all);
-        shifted += std::popcount(bits_of((shift.x != 0) | (shift.y != 0) | (shift.z != 0)));
+      std::uint8_t& bits = job.shifted_bits[k / lanes];
+      if (bits_of(overlap > 0) == 0) {
+        bits = 0;
+        continue;
       }
+      gather(spin, job.spin, job.lists + k);
+      Shift<Lanes> before = {};
+      if (bits != 0) before = {load(job.shift_x + k), load(job.shift_y + k), load(job.shift_z + k)};
+      const Shift<Lanes> shift = touch(own, at, moved, spin, offset, distance, overlap, before, job.dt, all);
+      bits = static_cast<std::uint8_t>(bits_of((shift.x != 0) | (shift.y != 0) | (shift.z != 0)));
+      if (bits == 0) continue;
+      shifted += std::popcount(bits);
       store(job.shift_x + k, shift.x), store(job.shift_y + k, shift.y), store(job.shift_z + k, shift.z);
     }
     const auto sum3 = [](const Lanes(&v)[3], float(&out)[3]) {
@@ -98,7 +104,7 @@ void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches
   touch_block(
       {solid.at.data(), solid.move.data(), solid.spin.data(), solid.grain.data(), solids.first.data(),
        solids.count.data(), solids.blocks[begin / block_size].data(), block.x.data(), block.y.data(), block.z.data(),
-       dt, solid.push.data(), solid.turn.data(), solid.other_spin.data(), solid.touch_count.data()},
+       block.shifted.data(), dt, solid.push.data(), solid.turn.data(), solid.other_spin.data(), solid.touch_count.data()},
       begin, end);
 }
 

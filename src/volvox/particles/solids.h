@@ -44,10 +44,12 @@ struct SolidArrays {
   void reorder(const std::vector<std::uint32_t>& order, ThreadPool* threads);  // order: old numbers
 };
 
-// By entry of the lists: how far the two have been shifted along each other since they touched.
+// By entry of the lists: how far the two have been shifted along each other since they touched. Most entries do not
+// touch: eight entries of which none is shifted have no bits set, and their numbers are neither read nor written.
 struct Touches {
   struct Block {
-    std::vector<float> x, y, z;
+    std::vector<float> x, y, z;          // 0 where the bit of an entry is not set, but another of its eight is
+    std::vector<std::uint8_t> shifted;   // eight entries a byte
   };
   std::vector<Block> blocks;
 };

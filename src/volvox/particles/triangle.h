@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "volvox/base/gpu.h"
 #include "volvox/base/math.h"
 
 namespace volvox::particles {
@@ -15,7 +16,7 @@ struct OnTriangle {
 };
 
 // By the regions around the triangle (Ericson, "Real-Time Collision Detection", 2005, 5.1.5).
-inline OnTriangle nearest_on_triangle(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3& c) {
+VOLVOX_ALSO_ON_GPU inline OnTriangle nearest_on_triangle(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3& c) {
   const Vec3 ab = b - a, ac = c - a, ap = p - a, bp = p - b, cp = p - c;
   const double d1 = dot(ab, ap), d2 = dot(ac, ap);
   if (d1 <= 0 && d2 <= 0) return {a, TriangleFeature::corner_a};

@@ -326,6 +326,10 @@ void Run::end() {
     add("solid_particles", real(matter->particles().solid_ids().size()), "grains and points of cloth at the end");
     add("emitted", real(matter->emitted()), "particles that came out of emitters");
     add("drained", real(matter->particles().drained()), "particles that left the world");
+    if (matter->particles().on_device()) add("on_gpu", 1, "1: a GPU moved the particles; the bits are the same");
+    const std::string& note = matter->device_note();
+    const auto told = [&](const std::string& warning) { return warning.find(note) != std::string::npos; };
+    if (!note.empty() && std::none_of(report_.warnings.begin(), report_.warnings.end(), told)) log_.warning(note);
   }
   if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();

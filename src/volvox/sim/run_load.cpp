@@ -189,6 +189,8 @@ Result<void> Run::make_simulation(const std::shared_ptr<const model::WorldModel>
     particles_ = std::make_unique<MatterCloud>(*matter);
     cloud_ = particles_.get();
   }
+  if (const world::Matter* matter = simulation_->world().matter(); matter != nullptr && !matter->device_note().empty())
+    log_.warning(matter->device_note());
   if (Cloud* cloud = experiment_->cloud(); cloud != nullptr)
     simulation_->set_tap([cloud](std::uint32_t item) { return cloud->cloud_tap(item); });
   if (const std::string why = simulation_->minds().cannot_save(); options_.save_to && !why.empty())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "volvox/base/index.h"
 #include "volvox/base/random.h"
@@ -92,6 +93,11 @@ Result<std::unique_ptr<Matter>> Matter::create(const World& world, std::shared_p
   options.rolling_resistance = d.rolling_resistance;
   options.air_drag = d.air_drag;
   options.threads = threads;
+  const char* wanted = std::getenv("VOLVOX_DEVICE");
+  const auto device = particles::choose_device(wanted == nullptr || *wanted == 0 ? "auto" : wanted);
+  if (!device.ok()) return device.error();
+  options.device = device->device, options.least_on_device = device->least;
+  matter->note_ = device->note;
   if (d.fluid) options.fluid = {d.fluid->spacing, d.fluid->density, d.fluid->viscosity, d.fluid->surface_tension};
   for (const model::Drain& drain : d.drains) options.drains.push_back({drain.pose, 0.5 * drain.size});
   auto made = particles::ParticleWorld::create(options);
@@ -101,6 +107,7 @@ Result<std::unique_ptr<Matter>> Matter::create(const World& world, std::shared_p
     if (auto added = (matter.get()->*add)(world); !added.ok()) return added.error();
   for (const auto add : {&Matter::add_fluid, &Matter::add_debris, &Matter::add_cloths})
     if (auto added = (matter.get()->*add)(); !added.ok()) return added.error();
+  matter->particles_->prepare();
   return matter;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "volvox/base/archive.h"
@@ -31,7 +32,8 @@ struct Immersion {
 
 class Matter {
  public:
-  // The links are where `world` has them. Errors name the file and the line of what is wrong.
+  // The links are where `world` has them. Errors name the file and the line of what is wrong. The environment variable
+  // VOLVOX_DEVICE (auto, cpu or cuda) says what moves the particles: the bits are the same.
   static Result<std::unique_ptr<Matter>> create(const World& world, std::shared_ptr<const model::Matter> description,
                                                 ThreadPool* threads);
 
@@ -50,6 +52,8 @@ class Matter {
   // Of a grain or point of cloth, by its number less fluids(): which debris (from 0), or which cloth (after them).
   std::uint32_t kind_of_solid(std::uint32_t solid) const;
   std::uint64_t emitted() const;
+  // Why the processor moves the particles although a GPU was asked for, or began; empty: there is nothing to say.
+  const std::string& device_note() const { return note_.empty() ? particles_->device_note() : note_; }
 
   // Within the move phase. begin_tick: what is emitted and drained. advance: the particles, by so many s, and forces to
   // the links for the engine's next advance by the same time. end_tick: afterwards archive() only reads.
@@ -104,6 +108,7 @@ class Matter {
   std::vector<std::uint32_t> emitted_kinds_;  // of solids; state
   std::uint32_t most_fluid_ = 0, most_solids_ = 0;
   Vec3 gravity_;
+  std::string note_;  // of the device
 };
 
 }  // namespace volvox::world

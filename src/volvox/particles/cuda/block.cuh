@@ -50,6 +50,21 @@ __device__ inline BlockBox box_of_block(const Point& p, bool active) {
   return {{bounds[0], bounds[1], bounds[2]}, {bounds[3], bounds[4], bounds[5]}};
 }
 
+// Shapes without a closed form take many registers, or a stack: out of line, they cost the others nothing.
+static __device__ __noinline__ Distance other_distance(const ShapeView& shape, Vector point) {
+  return any_distance(shape, point);
+}
+static __device__ __noinline__ Covered other_covered(const ShapeView& shape, Vector point, float support) {
+  return any_covered(shape, point, support);
+}
+__device__ inline Distance distance_at(const ShapeView& shape, const Vector& point) {
+  return shape.kind <= ShapeKind::capsule ? simple_distance(shape, point) : other_distance(shape, point);
+}
+__device__ inline Covered covered_at(const ShapeView& shape, const Vector& point, float support) {
+  return shape.kind <= ShapeKind::capsule ? simple_covered(shape, point, support)
+                                          : other_covered(shape, point, support);
+}
+
 // Adds what the particles of a block give a shape, in their order, as one thread of the processor does. All threads of
 // the block call it; `gives`: this one has something.
 __device__ inline void give_in_order(ShapePart& part, const ShapeView& shape, const Vector& point, const Vector& got,

@@ -17,7 +17,7 @@ __device__ bool is_near(const ShapeView& shape, const Vector& p, float support) 
 __device__ __noinline__ void see_walls(const ShapeView* shapes, std::uint32_t first, std::uint32_t end, Vector p,
                                        float support, Walls& walls) {
   for (std::uint32_t k = first; k < end; ++k)
-    if (is_near(shapes[k], p, support)) walls.see(k, simple_covered(shapes[k], p, support));
+    if (is_near(shapes[k], p, support)) walls.see(k, covered_at(shapes[k], p, support));
 }
 __device__ __noinline__ Covered rest_of(const Walls& walls, std::uint32_t number, Covered covered) {
   return walls.rest_of(number, covered);
@@ -28,7 +28,7 @@ __device__ __noinline__ Density add_walls(const ShapeView* shapes, std::uint32_t
   see_walls(shapes, first, end, p, support, walls);
   for (std::uint32_t k = first; k < end; ++k)
     if (is_near(shapes[k], p, support))
-      d.add(walls.rest_of(k, simple_covered(shapes[k], p, support)), mass * shapes[k].inverse_mass);
+      d.add(walls.rest_of(k, covered_at(shapes[k], p, support)), mass * shapes[k].inverse_mass);
   return d;
 }
 
@@ -63,7 +63,7 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
     const NearOfAll near = near_of_all(s.shapes, 0, s.shape_count, xyz(p), f.numbers.support);
     if (near.count == 1) {
       const ShapeView& shape = s.shapes[near.first];
-      d.add(simple_covered(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
+      d.add(covered_at(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
     } else if (near.count > 1) {
       d = add_walls(s.shapes, near.first, s.shape_count, xyz(p), f.numbers.support, f.numbers.mass, d);
     }
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepV
       bool gives = active && may_be_near(shape, p.x, p.y, p.z, reach);
       Vector change;
       if (gives) {
-        const float part = simple_covered(shape, p, n.support).part;
+        const float part = covered_at(shape, p, n.support).part;
         gives = part > 0;
         if (gives) {
           change = (velocity_at(shape, p) - xyz(before)) * held_by_wall(n, viscous, part);
@@ -210,12 +210,12 @@ __global__ void __launch_bounds__(block, 10) finish(FluidView f, SubstepView s, 
         if (gives && pass == 0) {
           gives = seen.w > 0;
           if (gives) {
-            Covered covered = simple_covered(shape, p, n.support);
+            Covered covered = covered_at(shape, p, n.support);
             if (walls.count > 1) covered = rest_of(walls, k, covered);
             got = covered.gradient * -seen.w;
           }
         } else if (gives) {
-          const Distance d = simple_distance(shape, p + moved);
+          const Distance d = distance_at(shape, p + moved);
           gives = d.distance < n.floor;
           if (gives) got = d.normal * (n.floor - d.distance);
         }

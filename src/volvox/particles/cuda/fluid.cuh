@@ -22,6 +22,7 @@ struct SubstepView {
   ShapePart* parts;  // by block of 128 particles and shape
   float dt;
   Vector gravity;  // m/s in a substep
+  double exact_dt;
 };
 
 // What follows a substep: nothing, or the prediction of the next one.

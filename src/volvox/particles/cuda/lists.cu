@@ -17,7 +17,11 @@ __device__ float unordered(std::int32_t bits) { return __int_as_float(bits >= 0 
 
 __device__ bool outside(const ListSettings& s, const Point& p) {
   const double x = p.x, y = p.y, z = p.z;
-  return !(x >= s.low[0] && y >= s.low[1] && z >= s.low[2] && x <= s.high[0] && y <= s.high[1] && z <= s.high[2]);
+  if (!(x >= s.low[0] && y >= s.low[1] && z >= s.low[2] && x <= s.high[0] && y <= s.high[1] && z <= s.high[2]))
+    return true;
+  for (std::uint32_t k = 0; k < s.drain_count; ++k)
+    if (has(s.drains[k], {x, y, z})) return true;
+  return false;
 }
 
 __global__ void begin_bounds(Control* control) {
@@ -106,7 +110,7 @@ __device__ Vector drift_now(const Control& control) {
   return {drift(0), drift(1), drift(2)};
 }
 
-__device__ Cells cells_over(const ListSettings& s, const Control& control) {
+__device__ Cells cells_over(const ListSettings& s, const Control& control, float& most_reach) {
   Vec3 low, high;
   for (int axis = 0; axis < 3; ++axis) {
     low[axis] = clamp(static_cast<double>(unordered(control.low[axis])), s.low[axis], s.high[axis]);
@@ -118,6 +122,7 @@ __device__ Cells cells_over(const ListSettings& s, const Control& control) {
     return Vector{unordered(v[0]), unordered(v[1]), unordered(v[2])};
   };
   const float skin = largest_skin(s.skins, vector(control.slow), vector(control.fast), drift_now(control));
+  most_reach = s.largest_radius + skin;
   const double size = size_of_cells(fluids > 0, solids > 0, s.support + s.fluid_skin, s.largest_radius, skin);
   return Cells::over(low, high, size, std::size_t{fluids} + solids);
 }
@@ -125,9 +130,11 @@ __device__ Cells cells_over(const ListSettings& s, const Control& control) {
 __global__ void count_cells(Points points, ListSettings settings, Control* control, bool drains) {
   __shared__ Cells cells;
   if (threadIdx.x == 0) {
-    cells = cells_over(settings, *control);
+    float most_reach;
+    cells = cells_over(settings, *control, most_reach);
     if (blockIdx.x == 0) {
       control->cells = cells;
+      control->most_reach = most_reach;
       control->drift = drift_now(*control);
     }
   }
@@ -178,7 +185,7 @@ __global__ void sort_cells(Points points, SolidPoints solid, SkinRule skins, con
   }
 }
 
-__global__ void end_sorting(Points fluid, Points solid, Control* control, int substep) {
+__global__ void end_sorting(Points fluid, Points solid, Control* control) {
   const Points* both[2] = {&fluid, &solid};
   for (int k = 0; k < 2; ++k) {
     const Points& points = *both[k];
@@ -188,7 +195,7 @@ __global__ void end_sorting(Points fluid, Points solid, Control* control, int su
     control->count[points.set] = count;
   }
   ++control->lists_made;
-  control->listed = substep;
+  control->age = 0;
 }
 
 // Who looks for whom: w of the points is their reach, or all of a set have one.
@@ -210,8 +217,14 @@ __global__ void __launch_bounds__(threads) find_lists(Points who, Points whom, S
   const std::uint32_t cell = who.sorted_cell[i];
   const float own = (search.who_reach > 0 ? search.who_reach : p.w) + search.skin;
   const Cells cells = control->cells;
-  const Row own_row = row_about(cells, whom.first, cell, static_cast<int>(lane));
-  const Row last_row = row_about(cells, whom.first, cell, rows_about - 1);
+  // Where each has a reach of its own, many need fewer rows than the farthest-reaching.
+  const float far = own + control->most_reach;
+  const bool each = search.who_reach == 0 && search.whom_reach == 0 && far * cells.scale[1] < 0.9f;
+  const unsigned near = each ? rows_within(cells, cell, p.y, p.z, far) : all_rows;
+  Row own_row = row_about(cells, whom.first, cell, static_cast<int>(lane));
+  Row last_row = row_about(cells, whom.first, cell, rows_about - 1);
+  if ((near >> lane & 1) == 0) own_row.end = own_row.begin;
+  if ((near >> (rows_about - 1) & 1) == 0) last_row.end = last_row.begin;
   std::uint32_t* list = search.lists.entry + std::size_t{i} * search.lists.stride;
   std::uint32_t size = 0;
   for (int row = 0; row < rows_about; ++row) {
@@ -262,7 +275,6 @@ __global__ void __launch_bounds__(threads) keep(Points points, SolidPoints solid
   if (size > solid.touch_room) atomicMax(&control->most_touches, size);
   solid.touch_count[i] = min(size, solid.touch_room);
 }
-__global__ void note_kept(Control* control, std::uint32_t kept) { control->touches_kept = kept; }
 
 // Eight threads look for the touches of a solid in its new list, and bring back what else it has.
 __global__ void __launch_bounds__(threads) restore(Points points, SolidPoints solid, Lists lists, Control* control) {
@@ -302,17 +314,17 @@ __global__ void seek_radius(Points points, SolidPoints solid, const Control* con
   if (i < control->count[solid_set]) solid.sought[i].w = points.sorted_velocity[i].w;
 }
 
-__global__ void look_for_strays(Points points, SolidPoints solid, Control* control, int substep, double dt) {
+__global__ void look_for_strays(Points points, SolidPoints solid, Control* control, double dt) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= control->count[solid_set]) return;
-  const double age = (substep - control->listed) * dt;
+  const double age = control->age * dt;
   if (strays(points.position[i], points.velocity[i], xyz(points.sorted_position[i]), control->drift, solid.skin[i],
              static_cast<float>(age + dt), static_cast<float>(dt)))
     control->strayed = 1;
 }
 
-__global__ void decide(Control* control, int substep, int substeps_a_list, cudaGraphConditionalHandle condition) {
-  const bool old = control->count[fluid_set] > 0 && substep - control->listed >= substeps_a_list;
+__global__ void decide(Control* control, int substeps_a_list, cudaGraphConditionalHandle condition) {
+  const bool old = control->count[fluid_set] > 0 && control->age >= substeps_a_list;
   cudaGraphSetConditional(condition, old || control->strayed != 0 ? 1 : 0);
   control->strayed = 0;
 }
@@ -327,7 +339,7 @@ std::size_t scan_bytes(std::size_t cells) {
   return bytes;
 }
 
-void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t stream) {
+void sort_and_list(const AllPoints& all, bool drains, cudaStream_t stream) {
   const ListSettings& settings = all.settings;
   Control* control = all.control;
   const auto blocks = [](const Points& p) { return blocks_for(p.room, threads); };
@@ -351,7 +363,7 @@ void sort_and_list(const AllPoints& all, bool drains, int substep, cudaStream_t 
     else sort_cells<solid_set><<<blocks(p), threads, 0, stream>>>(p, all.solid, settings.skins, control);
   });
   const Points &fluid = all.set[fluid_set], &solid = all.set[solid_set];
-  end_sorting<<<1, 1, 0, stream>>>(fluid, solid, control, substep);
+  end_sorting<<<1, 1, 0, stream>>>(fluid, solid, control);
   const auto wide = [](const Points& p) { return blocks_for(p.room * lanes, threads); };
   const float water = settings.fluid_reach;
   if (fluid.room > 0)
@@ -382,14 +394,13 @@ void keep_touches(const AllPoints& all, cudaStream_t stream) {
   if (solid.room == 0) return;
   keep<<<blocks_for(solid.room * lanes, threads), threads, 0, stream>>>(solid, all.solid, all.solid_of_solid,
                                                                         all.control);
-  note_kept<<<1, 1, 0, stream>>>(all.control, 1);
 }
 
-void find_strays(const AllPoints& all, int substep, int substeps_a_list, double dt,
-                 cudaGraphConditionalHandle condition, cudaStream_t stream) {
+void find_strays(const AllPoints& all, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,
+                 cudaStream_t stream) {
   const Points& solid = all.set[solid_set];
-  look_for_strays<<<blocks_for(solid.room, threads), threads, 0, stream>>>(solid, all.solid, all.control, substep, dt);
-  decide<<<1, 1, 0, stream>>>(all.control, substep, substeps_a_list, condition);
+  look_for_strays<<<blocks_for(solid.room, threads), threads, 0, stream>>>(solid, all.solid, all.control, dt);
+  decide<<<1, 1, 0, stream>>>(all.control, substeps_a_list, condition);
 }
 
 }  // namespace volvox::particles::cuda

@@ -5,6 +5,7 @@
 
 #include "volvox/particles/cells.h"
 #include "volvox/particles/cuda/memory.cuh"
+#include "volvox/particles/shape_kernels.h"
 #include "volvox/particles/solids.h"
 
 namespace volvox::particles::cuda {
@@ -20,9 +21,10 @@ struct Control {
   unsigned long long drift_units[3] = {};   // of solids
   std::int32_t slow[3] = {}, fast[3] = {};  // bounds of their velocities, as integers
   Vector drift;                             // m/s
-  std::int32_t listed = 0;                  // the substep in which lists were made
+  float most_reach = 0;                     // of solids: the largest radius and skin, m
+  std::int32_t age = 0;                     // of the lists, in substeps
   std::uint32_t strayed = 0;
-  std::uint32_t touches_kept = 0;                        // by ids: those of the lists, if there are any, are older
+  std::uint32_t touches_kept = 0;                        // by ids: there are no lists yet
   std::uint32_t longest_list[4] = {}, most_touches = 0;  // more than there is room for
   std::uint32_t not_finite = 0, torn = 0;
   unsigned long long drained = 0, lists_made = 0;
@@ -65,6 +67,8 @@ struct SolidPoints {
 };
 
 struct ListSettings {
+  const DrainView* drains;
+  std::uint32_t drain_count;
   double low[3], high[3];  // of the world
   float support, largest_radius;
   float fluid_reach, fluid_skin, wet;
@@ -85,11 +89,11 @@ struct AllPoints {
 // Room for the sums over cells; `cells` of them.
 std::size_t scan_bytes(std::size_t cells);
 // Sorts all points and makes all lists. `drains`: those outside the world go, because the tick begins.
-void sort_and_list(const AllPoints& points, bool drains, int substep, cudaStream_t stream);
+void sort_and_list(const AllPoints& points, bool drains, cudaStream_t stream);
 // The touches of the lists by ids, so that they outlive the sorting.
 void keep_touches(const AllPoints& points, cudaStream_t stream);
 // Whether lists must be made before a substep, into `condition`.
-void find_strays(const AllPoints& points, int substep, int substeps_a_list, double dt,
-                 cudaGraphConditionalHandle condition, cudaStream_t stream);
+void find_strays(const AllPoints& points, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,
+                 cudaStream_t stream);
 
 }  // namespace volvox::particles::cuda

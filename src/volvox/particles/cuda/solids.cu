@@ -8,14 +8,19 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-__global__ void predict_all(SolidView f, SubstepView s) {
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= f.control->count[solid_set]) return;
+__device__ void predict_one(const SolidView& f, const SubstepView& s, std::uint32_t i, const Point& position,
+                            const Point& velocity) {
   const float slowed = s.dt / (1 + f.air_drag * s.dt);
   Point at, move;
-  advance_solid(f.position[i], f.velocity[i], s.gravity, slowed, at, move);
+  advance_solid(position, velocity, s.gravity, slowed, at, move);
   f.at[i] = at;
   f.move[i] = move;
+  f.ball[i] = {at.x, at.y, at.z, move.w};
+}
+
+__global__ void predict_all(SolidView f, SubstepView s) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < f.control->count[solid_set]) predict_one(f, s, i, f.position[i], f.velocity[i]);
 }
 
 // What the fluid does to a solid. (How far fluid particles go stays as it was predicted.)
@@ -32,6 +37,7 @@ __device__ void push_by_fluid(const SolidView& f, std::uint32_t i, const Solid& 
 __global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, float dt) {
   const Lane l = lane_of_thread();
   const std::uint32_t i = l.particle;
+  if (i == 0 && l.lane == 0) ++f.control->age;
   if (i >= f.control->count[solid_set]) return;
   const Solid own{f.at[i], f.move[i], f.spin[i]};
   const std::size_t first = std::size_t{i} * f.solids.stride;
@@ -43,11 +49,12 @@ __global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, float dt) {
     if (k + l.lane < count) {
       const std::size_t entry = first + k + l.lane;
       const std::uint32_t j = f.solids.entry[entry];
-      const Point at = f.at[j], moved = f.move[j];
-      const Shift<float> offset{own.at.x - at.x, own.at.y - at.y, own.at.z - at.z};
+      const Point ball = f.ball[j];
+      const Shift<float> offset{own.at.x - ball.x, own.at.y - ball.y, own.at.z - ball.z};
       const float distance = square_root(offset.x * offset.x + offset.y * offset.y + offset.z * offset.z);
-      const float overlap = positive(own.move.w + moved.w - distance);
+      const float overlap = positive(own.move.w + ball.w - distance);
       if (overlap > 0) {
+        const Point at = f.at[j], moved = f.move[j];
         const Point before = (bits >> l.lane & 1) != 0 ? f.shift[entry] : Point{};
         const Shift<float> shift = touch<float>(own, at, moved, f.spin[j], offset, distance, overlap,
                                                 {before.x, before.y, before.z}, dt, sums);
@@ -87,7 +94,15 @@ __device__ float largest_of_block(float value) {
   return value;
 }
 
-__global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s) {
+// Whether one will be too far from where it was listed after the next substep.
+__device__ bool strays_next(const SolidView& f, float dt, double exact_dt, std::uint32_t i, const Point& position,
+                            const Point& velocity) {
+  const double age = f.control->age * exact_dt;
+  return strays(position, velocity, xyz(f.listed_at[i]), f.control->drift, f.skin[i],
+                static_cast<float>(age + exact_dt), dt);
+}
+
+__global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s, FinishOptions options) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool exists = i < f.control->count[solid_set];
   ShapeContacts c{};
@@ -97,6 +112,7 @@ __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s)
     c.load = f.push[i].w;
     c.others = f.other_spin[i];
     c.touches[0] = f.on_shapes[i][0], c.touches[1] = f.on_shapes[i][1];
+    if (options.applies) apply(f.push[i], f.turn[i], c.own);
   }
   const bool active = exists && c.own.at.w != 0;
   if (s.shape_count > 0) {
@@ -115,7 +131,7 @@ __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s)
       if (!may_be_near(shape, box.low, box.high, distance)) continue;
       Given given;
       if (active && may_be_near(shape, began.x, began.y, began.z, distance))
-        given = touch_shape(c, shape, k, simple_distance(shape, xyz(c.own.at)), s.dt);
+        given = touch_shape(c, shape, k, distance_at(shape, xyz(c.own.at)), s.dt);
       if (__syncthreads_or(given.touches) == 0) continue;
       give_in_order(s.parts[blockIdx.x * s.shape_count + k], shape, given.foot, given.got, given.touches);
     }
@@ -123,13 +139,16 @@ __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s)
   if (!exists) return;
   if (active) {
     end_contacts(c, f.rolling, s.dt);
-    f.spin[i] = c.own.spin;
     f.on_shapes[i] = {c.touches[0], c.touches[1]};
   }
+  if (active || options.applies) f.spin[i] = c.own.spin;
   Point position = f.position[i], velocity = f.velocity[i];
   land(c.own.at, c.own.move, 1 / s.dt, position, velocity);
   f.position[i] = position;
   f.velocity[i] = velocity;
+  if (!options.predicts) return;
+  if (strays_next(f, s.dt, s.exact_dt, i, position, velocity)) cudaGraphSetConditional(options.strayed, 1);
+  predict_one(f, s, i, position, velocity);
 }
 
 }  // namespace
@@ -138,13 +157,17 @@ void predict_solids(const SolidView& solid, const SubstepView& substep, std::siz
   predict_all<<<blocks_for(room, threads), threads, 0, stream>>>(solid, substep);
 }
 
-void correct_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
+void push_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
   touch_all<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(solid, substep.dt);
+}
+
+void apply_to_solids(const SolidView& solid, std::size_t room, cudaStream_t stream) {
   apply_all<<<blocks_for(room, threads), threads, 0, stream>>>(solid);
 }
 
-void finish_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
-  meet_shapes<<<blocks_for(room, block), block, 0, stream>>>(solid, substep);
+void finish_solids(const SolidView& solid, const SubstepView& substep, const FinishOptions& options, std::size_t room,
+                   cudaStream_t stream) {
+  meet_shapes<<<blocks_for(room, block), block, 0, stream>>>(solid, substep, options);
 }
 
 }  // namespace volvox::particles::cuda

@@ -7,6 +7,7 @@ namespace volvox::particles::cuda {
 
 struct SolidView {
   Point *position, *velocity, *spin, *at, *move, *push, *turn;
+  Point* ball;  // as `at`, but w is the radius: all that is needed of those that do not touch
   Vector* other_spin;
   const std::uint8_t* grain;
   std::array<ShapeTouch, shape_touches>* on_shapes;
@@ -18,13 +19,26 @@ struct SolidView {
   FluidNumbers numbers;
   const Point *seen, *fluid_move;
   float air_drag, rolling;
-  const Control* control;
+  // When they were listed.
+  const Point* listed_at;
+  const float* skin;
+  Control* control;
 };
 
 void predict_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream);
-// Contacts among them and what the fluid does, applied.
-void correct_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream);
+// Contacts among them and what the fluid does, into `push` and `turn`.
+void push_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream);
+// Applies these.
+void apply_to_solids(const SolidView& solid, std::size_t room, cudaStream_t stream);
+
+// What else a kernel that finishes a substep does.
+struct FinishOptions {
+  bool applies = false;                // the pushes, before: nothing else needs them
+  bool predicts = false;               // the next substep
+  cudaGraphConditionalHandle strayed;  // set to 1 if lists do not hold for the next substep
+};
 // Contacts with shapes; velocities.
-void finish_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream);
+void finish_solids(const SolidView& solid, const SubstepView& substep, const FinishOptions& options, std::size_t room,
+                   cudaStream_t stream);
 
 }  // namespace volvox::particles::cuda

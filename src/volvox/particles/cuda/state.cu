@@ -7,14 +7,30 @@ namespace volvox::particles {
 
 using namespace cuda;
 
-void DeviceWorld::SetMemory::reserve(std::size_t count, std::size_t cells) {
-  room = count;
-  if (count == 0) return;
-  for (Buffer<Point>* array : {&position, &velocity, &sorted_position, &sorted_velocity, &at, &move})
-    array->reserve(count);
-  for (Buffer<std::uint32_t>* array : {&id, &sorted_id, &cell, &slot, &unsorted, &sorted_cell}) array->reserve(count);
-  count_of_cell.reserve(cells);
-  first.reserve(cells);
+namespace {
+
+// Whether one of some buffers moved.
+template <class Buffers>
+bool reserve(const Buffers& buffers, std::size_t size) {
+  bool moved = false;
+  for (auto* buffer : buffers) moved = buffer->reserve(size) || moved;
+  return moved;
+}
+
+// More than is needed now, so that a world to which some are added keeps its buffers and graphs.
+std::size_t room_for(std::size_t count, std::size_t before) {
+  if (count <= before) return count == 0 ? 0 : before;
+  return before == 0 ? count : count + count / 8;
+}
+
+}  // namespace
+
+bool DeviceWorld::SetMemory::reserve(std::size_t cells) {
+  if (room == 0) return false;
+  bool moved = particles::reserve(
+      std::array{&position, &velocity, &sorted_position, &sorted_velocity, &at, &move}, room);
+  moved = particles::reserve(std::array{&id, &sorted_id, &cell, &slot, &unsorted, &sorted_cell}, room) || moved;
+  return particles::reserve(std::array{&count_of_cell, &first}, cells) || moved;
 }
 
 Points DeviceWorld::SetMemory::view(std::uint32_t set) const {
@@ -34,42 +50,52 @@ Points DeviceWorld::SetMemory::view(std::uint32_t set) const {
           first.get()};
 }
 
-void DeviceWorld::ListMemory::reserve(std::size_t points) {
-  if (points == 0) return;
-  entry.reserve(points * stride);
-  count.reserve(points);
+bool DeviceWorld::ListMemory::reserve(std::size_t points) {
+  if (points == 0) return false;
+  const bool moved = entry.reserve(points * stride);
+  return count.reserve(points) || moved;
 }
 
-void DeviceWorld::make_room(const DeviceState& state) {
-  graphs_.clear();
-  const std::size_t fluids = state.fluids, solids = state.solids;
+bool DeviceWorld::reserve_all(const DeviceState& state) {
+  const std::size_t fluids = fluid_.room, solids = solid_.room;
   blocks_ = std::max<std::size_t>(1, blocks_of(std::max(fluids, solids)));
   cells_ = static_cast<std::size_t>(Cells::most(fluids + solids)) + 8;
-  fluid_.reserve(fluids, cells_);
-  solid_.reserve(solids, cells_);
-  scan_.reserve(scan_bytes(cells_));
-  lists_[0].reserve(fluids);
-  lists_[1].reserve(solids);
-  lists_[2].reserve(solids > 0 ? fluids : 0);
-  lists_[3].reserve(fluids > 0 ? solids : 0);
-  for (Buffer<Point>* array : {&seen_, &scratch_}) array->reserve(fluids);
-  density_.reserve(fluids);
-  for (Buffer<Point>* array : {&spin_, &sorted_spin_, &push_, &turn_}) array->reserve(solids);
-  other_spin_.reserve(solids);
-  for (Buffer<std::uint8_t>* array : {&grain_, &sorted_grain_}) array->reserve(solids);
-  on_shapes_.reserve(solids), sorted_on_shapes_.reserve(solids);
-  sought_.reserve(solids);
-  skin_.reserve(solids);
-  shift_.reserve(solids * lists_[1].stride);
-  shifted_.reserve(solids * lists_[1].stride / lanes);
-  for (Buffer<std::uint32_t>* array : {&from_, &touch_count_}) array->reserve(solids);
-  index_.reserve(state.ids);
-  touch_id_.reserve(solids * touch_room_);
-  touch_shift_.reserve(solids * touch_room_);
-  threads_.reserve(state.thread_blocks);
-  thread_points_.reserve(state.points);
-  rest_.reserve(state.rests);
-  solving_.reserve(solving_bytes(state.rests));
+  bool moved = fluid_.reserve(cells_);
+  const auto note = [&](bool one) { moved = one || moved; };
+  note(solid_.reserve(cells_));
+  note(scan_.reserve(scan_bytes(cells_)));
+  note(lists_[0].reserve(fluids));
+  note(lists_[1].reserve(solids));
+  note(lists_[2].reserve(solids > 0 ? fluids : 0));
+  note(lists_[3].reserve(fluids > 0 ? solids : 0));
+  note(reserve(std::array{&seen_, &scratch_}, fluids));
+  note(density_.reserve(fluids));
+  note(reserve(std::array{&spin_, &sorted_spin_, &push_, &turn_, &ball_, &sought_}, solids));
+  note(other_spin_.reserve(solids));
+  note(reserve(std::array{&grain_, &sorted_grain_}, solids));
+  note(reserve(std::array{&on_shapes_, &sorted_on_shapes_}, solids));
+  note(skin_.reserve(solids));
+  note(shift_.reserve(solids * lists_[1].stride));
+  note(shifted_.reserve(solids * lists_[1].stride / lanes));
+  note(reserve(std::array{&from_, &touch_count_}, solids));
+  note(index_.reserve(room_for(state.ids, index_.size())));
+  note(touch_id_.reserve(solids * touch_room_));
+  note(touch_shift_.reserve(solids * touch_room_));
+  note(threads_.reserve(state.thread_blocks));
+  note(thread_points_.reserve(state.points));
+  note(rest_.reserve(state.rests));
+  note(solving_.reserve(solving_bytes(state.rests)));
+  return moved;
+}
+
+// Graphs have buffers, rooms and strides in them.
+void DeviceWorld::make_room(const DeviceState& state) {
+  const std::size_t fluids = room_for(state.fluids, fluid_.room), solids = room_for(state.solids, solid_.room);
+  bool changed = fluids != fluid_.room || solids != solid_.room || !fits_;
+  fluid_.room = fluids, solid_.room = solids;
+  fits_ = true;
+  changed = reserve_all(state) || changed;
+  if (changed) graphs_.clear();
 }
 
 AllPoints DeviceWorld::points() const {
@@ -88,6 +114,8 @@ AllPoints DeviceWorld::points() const {
   all.fluid_of_solid = lists_[3].view();
   for (int axis = 0; axis < 3; ++axis)
     all.settings.low[axis] = settings_.low[axis], all.settings.high[axis] = settings_.high[axis];
+  all.settings.drains = drains_.get();
+  all.settings.drain_count = static_cast<std::uint32_t>(settings_.drain_count);
   all.settings.largest_radius = settings_.largest_radius;
   all.settings.support = settings_.numbers.support;
   all.settings.fluid_reach = settings_.numbers.support / 2;
@@ -109,9 +137,11 @@ FluidView DeviceWorld::fluid_view() const {
 
 SolidView DeviceWorld::solid_view() const {
   return {solid_.position.get(), solid_.velocity.get(), spin_.get(),       solid_.at.get(),    solid_.move.get(),
-          push_.get(),           turn_.get(),           other_spin_.get(), grain_.get(),       on_shapes_.get(),
+          push_.get(),           turn_.get(),           ball_.get(),       other_spin_.get(),  grain_.get(),
+          on_shapes_.get(),
           lists_[1].view(),      lists_[3].view(),      shift_.get(),      shifted_.get(),     fluid_.room > 0,
           settings_.numbers,     seen_.get(),           fluid_.move.get(), settings_.air_drag, settings_.rolling,
+          solid_.sorted_position.get(), skin_.get(),
           control_.get()};
 }
 
@@ -123,13 +153,15 @@ ThreadView DeviceWorld::thread_view() const {
           control_.get()};
 }
 
-SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, float dt) const {
+SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, double exact_dt) const {
+  const auto dt = static_cast<float>(exact_dt);
   const auto g = [&](int axis) { return static_cast<float>(settings_.gravity[axis]) * dt; };
   return {shapes_.get() + at * shapes,
           static_cast<std::uint32_t>(shapes),
           parts_.get() + at * blocks_ * shapes,
           dt,
-          {g(0), g(1), g(2)}};
+          {g(0), g(1), g(2)},
+          exact_dt};
 }
 
 template <class T>
@@ -145,7 +177,7 @@ void DeviceWorld::copy_out(T* to, const Buffer<T>& from, std::size_t count) {
 template void DeviceWorld::copy_out(float*, const Buffer<float>&, std::size_t);
 
 void DeviceWorld::load(const DeviceState& state) {
-  touch_room_ = std::max(touch_room_, static_cast<std::uint32_t>(state.touch_room));
+  if (state.touch_room > touch_room_) touch_room_ = static_cast<std::uint32_t>(state.touch_room), fits_ = false;
   make_room(state);
   copy_in(fluid_.position, state.position, state.fluids);
   copy_in(fluid_.velocity, state.velocity, state.fluids);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace volvox::particles {
 
@@ -19,6 +20,9 @@ DeviceWorld::DeviceWorld(const DeviceSettings& s) : settings_(s) {
   control_here_.reserve(1);
   const std::uint32_t strides[4] = {96, 48, 32, 128};  // neighbours; there are about 50 and 15, and few of the others
   for (int k = 0; k < 4; ++k) lists_[k].stride = strides[k];
+  drains_.reserve(s.drain_count);
+  if (s.drain_count > 0)
+    check(cudaMemcpy(drains_.get(), s.drains, s.drain_count * sizeof(DrainView), cudaMemcpyHostToDevice), "drains");
 }
 
 DeviceWorld::~DeviceWorld() {
@@ -39,14 +43,20 @@ void DeviceWorld::reserve_substeps(std::size_t substeps, std::size_t shapes) {
   if (moved) graphs_.clear();
 }
 
-// Lists before a substep, if the kernels find that they are needed.
-void DeviceWorld::list_if_needed(const DeviceSubsteps& s, int substep) {
+// Of the graph that is captured; 0, unless a kernel sets it.
+cudaGraphConditionalHandle DeviceWorld::new_condition() {
   cudaStreamCaptureStatus status;
   cudaGraph_t graph = nullptr;
   check(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph), "launches");
   cudaGraphConditionalHandle condition;
   check(cudaGraphConditionalHandleCreate(&condition, graph, 0, cudaGraphCondAssignDefault), "launches");
-  find_strays(points(), substep, s.substeps_a_list, s.dt, condition, stream_);
+  return condition;
+}
+
+// Lists, if the kernels find that they are needed; then a prediction that was made is made anew.
+void DeviceWorld::list_if(cudaGraphConditionalHandle condition, const SubstepView* predicts) {
+  cudaStreamCaptureStatus status;
+  cudaGraph_t graph = nullptr;
   const cudaGraphNode_t* before = nullptr;
   const cudaGraphEdgeData* edges = nullptr;
   std::size_t count = 0;
@@ -62,40 +72,44 @@ void DeviceWorld::list_if_needed(const DeviceSubsteps& s, int substep) {
   cudaGraph_t body = what.conditional.phGraph_out[0];
   check(cudaStreamBeginCaptureToGraph(body_, body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal), "launches");
   keep_touches(points(), body_);
-  sort_and_list(points(), false, substep, body_);
+  sort_and_list(points(), false, body_);
+  if (predicts != nullptr) predict_solids(solid_view(), *predicts, solid_.room, body_);
   check(cudaStreamEndCapture(body_, nullptr), "launches");
 }
 
-void DeviceWorld::launch_fluid(const DeviceSubsteps& s, int substep, const SubstepView& here) {
+// `lists_next`: lists may come between this substep and the next.
+void DeviceWorld::launch_fluid(const DeviceSubsteps& s, int substep, bool lists_next, const SubstepView& here) {
   const FluidView fluid = fluid_view();
   const FluidNumbers& n = settings_.numbers;
   const bool alone = solid_.room == 0;
-  const auto lists_at = [&](int k) { return k % s.substeps_a_list == 0; };
   const auto diffuses_at = [&](int k) {
-    return (n.viscous != 0 || n.cohesion != 0) && k % s.substeps_a_diffusion == 0;
+    return (n.viscous != 0 || n.cohesion != 0) && (s.since_diffusion + k) % s.substeps_a_diffusion == 0;
   };
   if (diffuses_at(substep))
     diffuse(fluid, here, here.dt * static_cast<float>(s.substeps_a_diffusion), fluid_.room, stream_);
-  else if (!alone || substep == s.first || lists_at(substep)) predict(fluid, here, fluid_.room, stream_);
+  else if (!predicted_) predict(fluid, here, fluid_.room, stream_);
   if (!alone) predict_solids(solid_view(), here, solid_.room, stream_);
   // Where it is known that no lists come between, the next prediction follows at once.
   const int next = substep + 1;
-  const bool goes_on = alone && next < s.last && !lists_at(next) && !diffuses_at(next);
-  correct(fluid, here, goes_on ? Then::predict : Then::nothing, fluid_.room, stream_);
+  predicted_ = alone && next < s.count && !lists_next && !diffuses_at(next);
+  correct(fluid, here, predicted_ ? Then::predict : Then::nothing, fluid_.room, stream_);
 }
 
-void DeviceWorld::launch_solids(const SubstepView& here) {
+// `lists_next`: where solids are alone, the next substep is predicted, and it is found whether it needs lists.
+void DeviceWorld::launch_solids(const SubstepView& here, const cudaGraphConditionalHandle* lists_next) {
   const SolidView solid = solid_view();
-  if (fluid_.room == 0) predict_solids(solid, here, solid_.room, stream_);
-  correct_solids(solid, here, solid_.room, stream_);
+  push_solids(solid, here, solid_.room, stream_);
+  FinishOptions options{groups_.size() < 2, lists_next != nullptr, {}};
+  if (lists_next != nullptr) options.strayed = *lists_next;
+  if (!options.applies) apply_to_solids(solid, solid_.room, stream_);
   for (std::size_t group = 0; group + 1 < groups_.size(); ++group)
     pull_threads(thread_view(), groups_[group], groups_[group + 1], here.dt, stream_);
-  finish_solids(solid, here, solid_.room, stream_);
+  finish_solids(solid, here, options, solid_.room, stream_);
 }
 
-// The phases of ParticleWorld::step.
+// The phases of ParticleWorld::advance.
 void DeviceWorld::launch(const DeviceSubsteps& s) {
-  const auto substeps = static_cast<std::uint32_t>(s.last - s.first);
+  const auto substeps = static_cast<std::uint32_t>(s.count);
   const auto shapes = static_cast<std::uint32_t>(s.shape_count);
   const std::size_t views = std::size_t{substeps} * shapes;
   if (views > 0) {
@@ -104,19 +118,32 @@ void DeviceWorld::launch(const DeviceSubsteps& s) {
         "shapes");
     check(cudaMemsetAsync(parts_.get(), 0, views * blocks_ * sizeof(ShapePart), stream_), "shapes");
   }
-  for (int substep = s.first; substep < s.last; ++substep) {
-    const SubstepView here =
-        substep_view(static_cast<std::size_t>(substep - s.first), s.shape_count, static_cast<float>(s.dt));
-    if (substep == 0) {
+  predicted_ = false;
+  int age = s.since_list;  // of the fluid's lists
+  std::optional<cudaGraphConditionalHandle> lists_next;  // where solids are alone, and the substep before has asked
+  for (int substep = 0; substep < s.count; ++substep) {
+    const SubstepView here = substep_view(static_cast<std::size_t>(substep), s.shape_count, s.dt);
+    if (substep == 0 && s.lists) {
       keep_touches(points(), stream_);
-      sort_and_list(points(), true, substep, stream_);
+      sort_and_list(points(), s.drains, stream_);
+      age = 0;
+    } else if (solid_.room > 0 && lists_next) {
+      list_if(*lists_next, &here);
     } else if (solid_.room > 0) {
-      list_if_needed(s, substep);
-    } else if (substep % s.substeps_a_list == 0) {
-      sort_and_list(points(), false, substep, stream_);
+      const cudaGraphConditionalHandle condition = new_condition();
+      find_strays(points(), s.substeps_a_list, s.dt, condition, stream_);
+      list_if(condition, nullptr);
+    } else if (age >= s.substeps_a_list) {
+      sort_and_list(points(), false, stream_);
+      age = 0;
     }
-    if (fluid_.room > 0) launch_fluid(s, substep, here);
-    if (solid_.room > 0) launch_solids(here);
+    ++age;
+    if (fluid_.room > 0) launch_fluid(s, substep, age >= s.substeps_a_list, here);
+    if (solid_.room == 0) continue;
+    if (fluid_.room == 0 && !lists_next) predict_solids(solid_view(), here, solid_.room, stream_);
+    lists_next.reset();
+    if (fluid_.room == 0 && substep + 1 < s.count) lists_next = new_condition();
+    launch_solids(here, lists_next ? &*lists_next : nullptr);
   }
   sum_parts(parts_.get(), sums_.get(), static_cast<std::uint32_t>(blocks_), shapes, substeps, control_.get(), stream_);
   if (views > 0)
@@ -136,17 +163,43 @@ bool DeviceWorld::grow() {
     lists_[k].stride = (now.longest_list[k] + now.longest_list[k] / 4 + lanes) / lanes * lanes;
     full = true;
   }
-  if (now.most_touches > 0) touch_room_ = now.most_touches + now.most_touches / 4 + 4;
-  return full || now.most_touches > 0;
+  if (now.most_touches > 0) touch_room_ = now.most_touches + now.most_touches / 4 + 4, full = true;
+  if (full) fits_ = false;
+  return full;
+}
+
+// Where the GPU has numbers that the host has at `from`.
+const float* DeviceWorld::samples(const float* from, std::size_t count) {
+  const auto [place, is_new] = samples_.try_emplace(from);
+  if (is_new) {
+    place->second.reserve(count);
+    check(cudaMemcpy(place->second.get(), from, count * sizeof(float), cudaMemcpyHostToDevice), "shapes");
+  }
+  return place->second.get();
+}
+
+void DeviceWorld::copy_shapes(const DeviceSubsteps& s) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(s.count) * s.shape_count; ++k) {
+    ShapeView& shape = shapes_here_[k] = s.shapes[k];
+    const auto number = [](std::int32_t n) { return static_cast<std::size_t>(n); };
+    const auto& n = shape.field.count;
+    if (shape.kind == ShapeKind::field)
+      shape.field.distance = samples(shape.field.distance, number(n[0]) * number(n[1]) * number(n[2]));
+    if (shape.kind == ShapeKind::terrain)
+      shape.terrain.heights = samples(shape.terrain.heights, number(shape.terrain.columns) * number(shape.terrain.rows));
+  }
 }
 
 DeviceAnswer DeviceWorld::step(const DeviceSubsteps& s, DeviceOutcome& outcome) {
-  const auto substeps = static_cast<std::size_t>(s.last - s.first);
+  const auto substeps = static_cast<std::size_t>(s.count);
   reserve_substeps(substeps, s.shape_count);
-  std::copy_n(s.shapes, substeps * s.shape_count, shapes_here_.get());
+  copy_shapes(s);
   last_shapes_ = s.shape_count, last_substeps_ = substeps;
+  constexpr std::size_t most_graphs = 256;  // parts differ in how long they are, to a nanosecond
+  if (graphs_.size() > most_graphs) graphs_.clear();
   std::unique_ptr<Graph>& graph =
-      graphs_[{s.first, s.last, s.substeps_a_diffusion, s.substeps_a_list, s.dt, s.shape_count}];
+      graphs_[{s.count, s.drains, s.lists, s.since_diffusion % s.substeps_a_diffusion,
+               solid_.room > 0 ? 0 : s.since_list, s.substeps_a_diffusion, s.substeps_a_list, s.dt, s.shape_count}];
   if (graph == nullptr) {
     cudaGraph_t captured = nullptr;
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "launches");

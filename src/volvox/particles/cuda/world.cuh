@@ -29,16 +29,16 @@ struct DeviceWorld {
   using Buffer = cuda::Buffer<T>;
   // A set of points and what they are sorted with.
   struct SetMemory {
-    std::size_t room = 0;
+    std::size_t room = 0;  // 0: there are none of this set
     Buffer<Point> position, velocity, sorted_position, sorted_velocity, at, move;
     Buffer<std::uint32_t> id, sorted_id, cell, slot, unsorted, sorted_cell, count_of_cell, first;
-    void reserve(std::size_t count, std::size_t cells);
+    bool reserve(std::size_t cells);
     cuda::Points view(std::uint32_t set) const;
   };
   struct ListMemory {
     Buffer<std::uint32_t> entry, count;
     std::uint32_t stride = 0;
-    void reserve(std::size_t points);
+    bool reserve(std::size_t points);
     cuda::Lists view() const { return {entry.get(), count.get(), stride}; }
   };
   struct Graph {
@@ -52,18 +52,22 @@ struct DeviceWorld {
   };
 
   void make_room(const DeviceState& state);
+  bool reserve_all(const DeviceState& state);
   void load_solids(const DeviceState& state);
   void reserve_substeps(std::size_t substeps, std::size_t shapes);
   void launch(const DeviceSubsteps& substeps);
-  void launch_fluid(const DeviceSubsteps& substeps, int substep, const cuda::SubstepView& here);
-  void launch_solids(const cuda::SubstepView& here);
-  void list_if_needed(const DeviceSubsteps& substeps, int substep);
+  void launch_fluid(const DeviceSubsteps& substeps, int substep, bool lists_next, const cuda::SubstepView& here);
+  void launch_solids(const cuda::SubstepView& here, const cudaGraphConditionalHandle* lists_next);
+  cudaGraphConditionalHandle new_condition();
+  void list_if(cudaGraphConditionalHandle condition, const cuda::SubstepView* predicts);
+  void copy_shapes(const DeviceSubsteps& substeps);
+  const float* samples(const float* from, std::size_t count);
   bool grow();
   cuda::AllPoints points() const;
   cuda::FluidView fluid_view() const;
   cuda::SolidView solid_view() const;
   cuda::ThreadView thread_view() const;
-  cuda::SubstepView substep_view(std::size_t at, std::size_t shapes, float dt) const;
+  cuda::SubstepView substep_view(std::size_t at, std::size_t shapes, double dt) const;
   template <class T>
   void copy_in(const Buffer<T>& to, const T* from, std::size_t count);
   template <class T>
@@ -74,7 +78,7 @@ struct DeviceWorld {
   std::size_t cells_ = 0, blocks_ = 0;
   SetMemory fluid_, solid_;
   ListMemory lists_[4];  // fluid of fluid, solid of solid, solid of fluid, fluid of solid: as Control::longest_list
-  Buffer<Point> seen_, scratch_, spin_, sorted_spin_, push_, turn_, sought_, shift_;
+  Buffer<Point> seen_, scratch_, spin_, sorted_spin_, push_, turn_, ball_, sought_, shift_;
   Buffer<Vector> other_spin_, touch_shift_;
   Buffer<std::uint8_t> grain_, sorted_grain_, shifted_;
   Buffer<std::array<ShapeTouch, shape_touches>> on_shapes_, sorted_on_shapes_;
@@ -92,8 +96,13 @@ struct DeviceWorld {
   cuda::Pinned<ShapeView> shapes_here_;
   cuda::Pinned<ShapePart> sums_here_;
   std::size_t last_shapes_ = 0, last_substeps_ = 0;
+  bool fits_ = false;       // strides and rooms are those that graphs were made for
+  bool predicted_ = false;  // the fluid, by the launch before
+  // Samples of distances and heights of terrains, by where the host has them. They never change.
+  std::map<const float*, Buffer<float>> samples_;
+  Buffer<DrainView> drains_;
   // By what a part of a tick is made of.
-  using Key = std::tuple<int, int, int, int, double, std::size_t>;
+  using Key = std::tuple<int, bool, bool, int, int, int, int, double, std::size_t>;
   std::map<Key, std::unique_ptr<Graph>> graphs_;
 };
 

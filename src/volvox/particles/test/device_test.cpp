@@ -1,8 +1,11 @@
 // A GPU has the bits of the processor. Where there is none, these tests are skipped, but for those of the fallback.
 #include "volvox/particles/device.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/particles/scenes.h"
 #include "worlds.h"
@@ -14,13 +17,8 @@ namespace {
 std::shared_ptr<const Device> gpu(std::string& why) {
   const auto device = Device::cuda();
   if (!device.ok()) return why = device.error().text(), nullptr;
-  char message[256] = "";
-  DeviceSettings settings;
-  settings.numbers = numbers_of({});
-  DeviceWorld* world = (*device)->api().create(&settings, message);
-  if (world == nullptr) return why = message, nullptr;
-  (*device)->api().destroy(world);
-  return *device;
+  why = (*device)->lacks();
+  return why.empty() ? *device : nullptr;
 }
 
 class OnAGpu : public testing::Test {
@@ -33,6 +31,25 @@ class OnAGpu : public testing::Test {
   std::shared_ptr<const Device> device;
 };
 
+// A cube with a ball at a corner, as samples.
+std::shared_ptr<const DistanceField> knob() {
+  ShapeDesc ball{.kind = ShapeKind::sphere, .radius = 0.06};
+  ball.pose.position = {0.08, 0.08, 0.08};
+  const ShapeDesc cube{.kind = ShapeKind::box, .half_size = {0.08, 0.08, 0.08}};
+  const SolidPart parts[] = {{std::make_shared<const ShapeDesc>(ball)}, {std::make_shared<const ShapeDesc>(cube)}};
+  const auto field = make_field(parts, 0.015, 0.06);
+  EXPECT_TRUE(field.ok());
+  return *field;
+}
+
+std::shared_ptr<const HeightGrid> hills(RandomStream& random) {
+  auto grid = std::make_shared<HeightGrid>();
+  grid->columns = 9, grid->rows = 7, grid->size_x = 2, grid->size_y = 2;
+  for (int k = 0; k < 63; ++k) grid->heights.push_back(static_cast<float>(random.uniform(-0.1, 0.1)));
+  grid->highest = 0.1f;
+  return grid;
+}
+
 // Water of some kind at random places, with shapes of all kinds, some of which move or are pushed.
 std::unique_ptr<ParticleWorld> pool(std::uint64_t seed, std::shared_ptr<const Device> device) {
   RandomStream random(seed, 0, "pool");
@@ -40,6 +57,7 @@ std::unique_ptr<ParticleWorld> pool(std::uint64_t seed, std::shared_ptr<const De
   options.device = std::move(device);
   options.low = {-0.5, -0.5, -0.5};
   options.high = {1.5, 1.5, 1.5};
+  if (seed % 4 == 1) options.drains = {{{{0.9, 0.4, 0.1}, Quat::axis_angle({0, 0, 1}, 0.3)}, {0.1, 0.2, 0.1}}};
   options.fluid.spacing = random.uniform(0.03, 0.05);
   options.fluid.viscosity = seed % 3 == 0 ? 0 : random.uniform(0, 0.01);
   options.fluid.surface_tension = seed % 4 == 0 ? 0.07 : 0;
@@ -47,7 +65,10 @@ std::unique_ptr<ParticleWorld> pool(std::uint64_t seed, std::shared_ptr<const De
   add_tank(*world, {0, 0, 0}, {1, 0.8, 3});
   ShapeDesc shapes[] = {{.kind = ShapeKind::box, .half_size = {0.1, 0.08, 0.12}},
                         {.kind = ShapeKind::sphere, .radius = 0.1},
-                        {.kind = ShapeKind::capsule, .radius = 0.07, .half_length = 0.1}};
+                        {.kind = ShapeKind::capsule, .radius = 0.07, .half_length = 0.1},
+                        {.kind = ShapeKind::cylinder, .radius = 0.07, .half_length = 0.06},
+                        {.kind = ShapeKind::field, .field = knob()}};
+  shapes[1].offset.position = {0.05, 0.02, 0};
   for (ShapeDesc& shape : shapes) {
     shape.pose.position = {random.uniform(0.2, 0.8), random.uniform(0.2, 0.6), random.uniform(0.1, 0.7)};
     shape.pose.rotation = Quat::axis_angle({0, 1, 0}, random.uniform(-3, 3));
@@ -58,6 +79,7 @@ std::unique_ptr<ParticleWorld> pool(std::uint64_t seed, std::shared_ptr<const De
   }
   ShapeDesc slope;
   slope.pose.rotation = Quat::axis_angle({0, 1, 0}, 0.1);
+  if (seed % 5 < 3) slope = {.kind = ShapeKind::terrain, .terrain = hills(random)};
   EXPECT_TRUE(world->add_shape(slope).ok());
   std::vector<Vec3> places;
   for (int k = 0; k < 3000; ++k)
@@ -158,6 +180,66 @@ TEST_F(OnAGpu, MixturesHaveTheSameBits) {
   EXPECT_GT(torn, 0u);
 }
 
+ShapeIndex shapes_in(const ParticleWorld& world) { return narrow<ShapeIndex>(world.shape_count()); }
+
+// A tick as a world with an engine makes it: in parts whose lengths differ by a nanosecond, shapes set before each.
+void tick_in_parts(ParticleWorld& world, int number, bool looks) {
+  constexpr int parts = 4;
+  ASSERT_TRUE(world.begin_tick().ok());
+  for (int part = 0; part < parts; ++part) {
+    for (ShapeIndex s = 1; s < 3 && s < shapes_in(world); ++s) {
+      Pose pose = world.shape(s).pose;
+      pose.position.x += 1e-4 * (number % 7 - 3);
+      ASSERT_TRUE(world.set_shape(s, pose, world.shape(s).velocity).ok());
+    }
+    const auto done = world.advance(1e-9 * (4166666 + (number + part) % 2));
+    ASSERT_TRUE(done.ok()) << done.error().text();
+    if (looks && (number + part) % 5 == 0) (void)world.energy();  // fetches
+  }
+  world.end_tick();
+}
+
+TEST_F(OnAGpu, TicksInPartsHaveTheSameBits) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (const auto make : {pool, mixture}) {
+      const auto here = make(seed, nullptr), there = make(seed, device), seen = make(seed, device);
+      for (int number = 0; number < 30; ++number) {
+        tick_in_parts(*here, number, false), tick_in_parts(*there, number, false), tick_in_parts(*seen, number, true);
+        if (number % 3 == 0) {
+          ASSERT_EQ(here->hash(), there->hash()) << seed << " " << number;
+        }
+        for (ShapeIndex s = 0; s < shapes_in(*here); ++s) ASSERT_EQ(here->impulse(s), there->impulse(s));
+      }
+      EXPECT_TRUE(there->on_device() && seen->on_device()) << there->device_note();
+      EXPECT_EQ(here->hash(), there->hash()) << seed;
+      EXPECT_EQ(here->hash(), seen->hash()) << seed;
+      EXPECT_EQ(here->drained(), seen->drained());
+    }
+  }
+}
+
+// Particles are added while it runs, as an emitter does; few are the processor's.
+TEST_F(OnAGpu, WorldsGrow) {
+  const auto run_with = [](const std::shared_ptr<const Device>& where, std::size_t least) {
+    WorldOptions options;
+    options.device = where, options.least_on_device = least;
+    options.fluid.spacing = 0.05;
+    auto world = make_world(options);
+    add_tank(*world, {0, 0, 0}, {0.6, 0.6, 3});
+    EXPECT_TRUE(world->add_grains({0.03}, std::vector<Vec3>{{0.3, 0.3, 0.1}, {0.2, 0.3, 0.1}}).ok());
+    for (int number = 0; number < 60; ++number) {
+      const double x = 0.1 + 0.01 * (number % 30);
+      EXPECT_TRUE(world->add_fluid(std::vector<Vec3>{{x, 0.2, 1}, {x, 0.3, 1}, {x, 0.4, 1}}, {0, 0, -1}).ok());
+      tick_in_parts(*world, number, false);
+    }
+    EXPECT_EQ(world->on_device(), where != nullptr) << world->device_note();
+    return world->hash();
+  };
+  const std::uint64_t here = run_with(nullptr, 0);
+  EXPECT_EQ(here, run_with(device, 0));
+  EXPECT_EQ(here, run_with(device, 60));
+}
+
 // More neighbours than there is room for: the lists grow, and nothing is lost.
 TEST_F(OnAGpu, ListsGrow) {
   const auto crowd = [&](std::shared_ptr<const Device> where) {
@@ -197,8 +279,9 @@ TEST_F(OnAGpu, WorldsAreSavedRestoredAndAddedTo) {
 
 // What is not there is said, and the processor goes on.
 TEST(Device, FallsBack) {
-  EXPECT_FALSE(Device::by_name("tpu").ok());
-  EXPECT_EQ(*Device::by_name("auto"), nullptr);
+  EXPECT_FALSE(choose_device("tpu").ok());
+  EXPECT_EQ(choose_device("cpu")->device, nullptr);
+  EXPECT_TRUE(choose_device("auto")->note.empty());
   setenv("VOLVOX_CUDA_LIBRARY", "/nowhere/lib.so", 1);
   const auto absent = run_scene("fluid", {.n = 500, .frames = 3, .device = "cuda"});
   unsetenv("VOLVOX_CUDA_LIBRARY");
@@ -210,6 +293,61 @@ TEST(Device, FallsBack) {
   EXPECT_EQ(absent->state_hash, here->state_hash);
   EXPECT_EQ(maybe->state_hash, here->state_hash);
   EXPECT_EQ(maybe->device_note.empty(), maybe->device == "cuda");
+}
+
+// With the real library, with or without a GPU: what it does not do, the processor does with the same bits.
+TEST(Device, TicksInPartsFallBack) {
+  const auto device = Device::cuda();
+  if (!device.ok()) GTEST_SKIP() << device.error().text();
+  const auto here = mixture(2, nullptr), there = mixture(2, *device);
+  for (int number = 0; number < 10; ++number) tick_in_parts(*here, number, false), tick_in_parts(*there, number, true);
+  EXPECT_EQ(here->hash(), there->hash());
+  EXPECT_EQ(there->device_note().empty(), (*device)->lacks().empty());
+  EXPECT_EQ(there->device_note().empty(), there->on_device());
+}
+
+// A tick that ends before its first part: what had left the world is gone on both.
+TEST(Device, TicksThatOnlyBeginDrain) {
+  const auto device = Device::cuda();
+  const auto here = pool(3, nullptr), there = pool(3, device.ok() ? *device : nullptr);
+  for (auto* world : {&here, &there}) {
+    run(**world, 3 * tick);
+    ASSERT_TRUE((*world)->begin_tick().ok());
+    (*world)->end_tick();
+    run(**world, 2 * tick);
+  }
+  EXPECT_EQ(here->hash(), there->hash());
+  EXPECT_EQ(here->drained(), there->drained());
+}
+
+// The last test: it takes the GPU away from this process, as a driver does that resets it.
+TEST_F(OnAGpu, OneThatFailsLosesNothing) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  ASSERT_NE(driver, nullptr);
+  const auto reset = reinterpret_cast<int (*)(int)>(dlsym(driver, "cuDevicePrimaryCtxReset_v2"));
+  ASSERT_NE(reset, nullptr);
+  const auto here = mixture(4, nullptr), there = mixture(4, device), other = mixture(4, device);
+  for (int number = 0; number < 20; ++number)
+    for (auto* world : {&here, &there, &other}) tick_in_parts(**world, number, false);
+  ASSERT_TRUE(there->on_device() && other->on_device());
+  // In the middle of a tick of the one, before somebody looks at the other.
+  for (auto* world : {&here, &there}) {
+    ASSERT_TRUE((*world)->begin_tick().ok());
+    ASSERT_TRUE((*world)->advance(tick / 2).ok());
+    if (world == &there) {
+      EXPECT_EQ(reset(0), 0);
+    }
+    ASSERT_TRUE((*world)->advance(tick / 2).ok());
+    (*world)->end_tick();
+  }
+  EXPECT_FALSE(there->on_device());
+  EXPECT_FALSE(there->device_note().empty());
+  EXPECT_EQ(here->hash(), there->hash());
+  const auto again = mixture(4, nullptr);
+  for (int number = 0; number < 20; ++number) tick_in_parts(*again, number, false);
+  EXPECT_EQ(again->hash(), other->hash());
+  for (int number = 20; number < 25; ++number) tick_in_parts(*again, number, false), tick_in_parts(*other, number, true);
+  EXPECT_EQ(again->hash(), other->hash());
 }
 
 }  // namespace
