@@ -32,6 +32,7 @@ class Bodies {
 
   // A new, empty engine; bodies that were there are made in it, too, and go on as they were.
   Result<void> use(const MakeEngine& make);
+  void forget() { engine_ = nullptr, slots_.clear(), parked_.clear(); }  // everything, before another kind of engine
   physics::Engine& engine() { return *engine_; }
   const physics::Engine& engine() const { return *engine_; }
 

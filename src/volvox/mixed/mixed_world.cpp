@@ -30,13 +30,13 @@ std::vector<Vec3> directions_of(const lattice::Lattice& lattice) {
 
 }  // namespace
 
-MixedWorld::MixedWorld(const lattice::Lattice& lattice, const lattice::WorldOptions& options, const MixedOptions& mixed,
-                       physics::EngineRegistry engines)
-    : options_(mixed),
+MixedWorld::MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options, physics::EngineRegistry engines)
+    : options_(options),
       engines_(std::move(engines)),
-      catoms_(lattice, options),
-      bodies_(lattice, mixed.body, mixed.ground),
-      directions_(directions_of(lattice)) {
+      catoms_(catoms),
+      bodies_(catoms.ensemble().lattice(), options.body, options.ground),
+      directions_(directions_of(catoms.ensemble().lattice())) {
+  const lattice::Lattice& lattice = catoms.ensemble().lattice();
   // All cells that one within 1.3 pitches of a place can be from the cell that is nearest to it.
   constexpr double reach = 1.3 + 0.87;
   for (int parity = 0; parity < 2; ++parity) {
@@ -54,16 +54,24 @@ MixedWorld::MixedWorld(const lattice::Lattice& lattice, const lattice::WorldOpti
   }
 }
 
-Result<void> MixedWorld::use(ThreadPool* threads, double max_substep) {
-  options_.max_substep = max_substep;
+Result<void> MixedWorld::use(const std::string& engine, ThreadPool* threads, double max_substep) {
+  if (engine != options_.engine && !loose_.empty())
+    return Error(fmt::format("the engine '{}' cannot take over {} catoms of '{}'", engine, loose_.size(),
+                             options_.engine),
+                 "go on with the same engine");
+  if (engine != options_.engine) bodies_.forget(), walls_.clear();
+  options_.engine = engine, options_.max_substep = max_substep;
   catoms_.use_threads(threads);
   return make_engine(threads);
 }
 
 Result<void> MixedWorld::make_engine(ThreadPool* threads) {
-  return bodies_.use([this, threads] {
+  auto made = bodies_.use([this, threads] {
     return engines_.make(options_.engine, {options_.gravity, options_.max_substep, threads, {}});
   });
+  if (made.ok() && !bodies_.engine().info().moves)
+    return Error(fmt::format("the engine '{}' moves nothing", options_.engine), "use native, bullet, ode or mujoco");
+  return made;
 }
 
 Result<void> MixedWorld::start() {
@@ -79,8 +87,6 @@ Result<void> MixedWorld::start() {
     return Error(fmt::format("a catom cannot be taken for one in a cell {} pitches away", options_.place),
                  "give more than 0 and at most 0.4");
   if (auto made = make_engine(nullptr); !made.ok()) return made;
-  if (!bodies_.engine().info().moves)
-    return Error(fmt::format("the engine '{}' moves nothing", options_.engine), "use native, bullet, ode or mujoco");
   return catoms_.start();
 }
 

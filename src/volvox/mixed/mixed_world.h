@@ -70,7 +70,8 @@ VOLVOX_TYPE(Changes, asked, hit, loaded, pushed, fell, back, bonds_broken, most,
 
 class MixedWorld {
  public:
-  MixedWorld(const lattice::Lattice& lattice, const lattice::WorldOptions& options, const MixedOptions& mixed,
+  // The catoms must outlive it. Between ticks they may be added, removed and looked at; their ticks are its own.
+  MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options,
              physics::EngineRegistry engines = physics::built_in_engines());
 
   lattice::CatomWorld& catoms() { return catoms_; }
@@ -79,8 +80,8 @@ class MixedWorld {
 
   // Makes the engine and starts the programs.
   Result<void> start();
-  // Between ticks; the result does not depend on the threads. May be called before or after start().
-  Result<void> use(ThreadPool* threads, double max_substep);
+  // Between ticks, after start(); the result does not depend on the threads. Another engine cannot take over bodies.
+  Result<void> use(const std::string& engine, ThreadPool* threads, double max_substep);
 
   // In the next tick a catom of the lattice goes over, with this velocity.
   Result<void> release(lattice::CatomId catom, const Twist& velocity = {});
@@ -183,7 +184,7 @@ class MixedWorld {
 
   MixedOptions options_;
   physics::EngineRegistry engines_;
-  lattice::CatomWorld catoms_;
+  lattice::CatomWorld& catoms_;
   Bodies bodies_;
   std::vector<Vec3> directions_;          // by port
   std::vector<lattice::Cell> near_[2];    // by parity: cells around one, nearest first

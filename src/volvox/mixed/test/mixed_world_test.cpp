@@ -35,11 +35,11 @@ MixedOptions in_free_fall() {
 struct Scene {
   explicit Scene(Kind kind, const MixedOptions& options = on_the_ground(), int threads = 1,
                  const lattice::WorldOptions& world_options = {})
-      : pool(threads), world(lattice::Lattice(kind, pitch), world_options, options) {}
+      : pool(threads), on_lattice(lattice::Lattice(kind, pitch), world_options), world(on_lattice, options) {}
   void start() {
     const auto started = world.start();
     ASSERT_TRUE(started.ok()) << started.error().text();
-    ASSERT_TRUE(world.use(&pool, 1.0 / 240).ok());
+    ASSERT_TRUE(world.use(world.options().engine, &pool, 1.0 / 240).ok());
   }
   void run(std::int64_t ticks) {
     for (const std::int64_t end = tick + ticks; tick < end; ++tick) {
@@ -53,6 +53,7 @@ struct Scene {
   ThreadPool pool;
   TickLength dt;
   std::int64_t tick = 0;
+  lattice::CatomWorld on_lattice;
   MixedWorld world;
 };
 
@@ -316,7 +317,8 @@ TEST(MixedWorld, SaysWhatIsWrong) {
   const auto refusal = [](const auto& change) {
     MixedOptions options = on_the_ground();
     change(options);
-    MixedWorld world(lattice::Lattice(Kind::fcc, pitch), {}, options);
+    lattice::CatomWorld catoms(lattice::Lattice(Kind::fcc, pitch));
+    MixedWorld world(catoms, options);
     const auto started = world.start();
     return started.ok() ? "" : started.error().text();
   };
@@ -337,6 +339,7 @@ TEST(MixedWorld, SaysWhatIsWrong) {
   ASSERT_TRUE(scene.world.release(1).ok());
   scene.run(1);
   EXPECT_NE(scene.world.release(1).error().text().find("in dynamics already"), std::string::npos);
+  EXPECT_NE(scene.world.use("bullet", nullptr, 0.01).error().text().find("cannot take over 1"), std::string::npos);
 }
 
 }  // namespace
