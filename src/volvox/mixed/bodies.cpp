@@ -136,6 +136,14 @@ double Bodies::kinetic_energy(physics::BodyId catom) const {
   return 0.5 * (catom_.mass * length_squared(v.linear) + dot(multiply(moments_, spin), spin));
 }
 
+void Bodies::slow_down(physics::BodyId catom) {
+  const Twist& v = velocity(catom);
+  if (catom_.drag == 0 || v == Twist{}) return;
+  const Quat& turn = pose(catom).rotation;
+  engine_->forces()[catom.index] +=
+      {v.linear * (-catom_.drag * catom_.mass), turn * multiply(moments_, turn.conjugate() * v.angular) * -catom_.drag};
+}
+
 bool Bodies::is_parked(physics::BodyId wall) const {
   return std::binary_search(parked_.begin(), parked_.end(), wall.index, std::greater<>());
 }

@@ -21,6 +21,7 @@ struct CatomBody {
   double mass = 0.001;  // kg
   double friction = 0.5;
   double restitution = 0;
+  double drag = 0;  // 1/s: of velocity and spin, by air and by rolling; without it a ball rolls for ever
 };
 
 class Bodies {
@@ -46,6 +47,7 @@ class Bodies {
   const Pose& pose(physics::BodyId id) const { return engine_->poses()[id.index]; }
   const Twist& velocity(physics::BodyId id) const { return engine_->velocities()[id.index]; }
   double kinetic_energy(physics::BodyId catom) const;  // J
+  void slow_down(physics::BodyId catom);               // by its drag, in the next advance
   bool is_parked(physics::BodyId wall) const;
 
   void archive(Archive& ar);

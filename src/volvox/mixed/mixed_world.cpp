@@ -56,9 +56,9 @@ MixedWorld::MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options,
 
 Result<void> MixedWorld::use(const std::string& engine, ThreadPool* threads, double max_substep) {
   if (engine != options_.engine && !loose_.empty())
-    return Error(fmt::format("the engine '{}' cannot take over {} catoms of '{}'", engine, loose_.size(),
-                             options_.engine),
-                 "go on with the same engine");
+    return Error(
+        fmt::format("the engine '{}' cannot take over {} catoms of '{}'", engine, loose_.size(), options_.engine),
+        "go on with the same engine");
   if (engine != options_.engine) bodies_.forget(), walls_.clear();
   options_.engine = engine, options_.max_substep = max_substep;
   catoms_.use_threads(threads);
@@ -79,6 +79,8 @@ Result<void> MixedWorld::start() {
   const BondStrength& bond = options_.bond;
   if (!positive(options_.body.mass))
     return Error(fmt::format("catoms cannot have a mass of {} kg", options_.body.mass), "give more than 0");
+  if (!(options_.body.drag >= 0 && options_.body.drag <= 10))
+    return Error(fmt::format("a drag of {} a second is not possible", options_.body.drag), "give 0 to 10");
   if (!positive(bond.axial) || !positive(bond.shear) || !positive(bond.bending) || !positive(bond.torsion))
     return Error("a bond without strength holds nothing", "give all four strengths, each more than 0");
   if (!positive(options_.hit_speed) || !positive(options_.give) || !positive(options_.push))
@@ -116,6 +118,7 @@ Result<void> MixedWorld::tick(Time begin, Time end) {
     look_around();
     return {};
   }
+  for (const Loose& one : loose_) bodies_.slow_down(one.body);
   if (StepStatus status = bodies_.engine().advance(begin, end); !status.ok()) {
     std::string name = "the world";
     for (const Loose& one : loose_)

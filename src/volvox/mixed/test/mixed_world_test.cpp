@@ -295,6 +295,20 @@ TEST(MixedWorld, BodiesAreInTheWayOfMotions) {
   EXPECT_EQ(scene.catoms().motion().moves, moves);
 }
 
+// On a plane, where nothing else stops a ball, in any direction.
+TEST(MixedWorld, DragSlowsDown) {
+  MixedOptions options = in_free_fall();
+  options.body.drag = 2;
+  Scene scene(Kind::hex, options);
+  ASSERT_TRUE(scene.catoms().add(std::vector<Cell>{{0, 0, 0}}).ok());
+  scene.start();
+  ASSERT_TRUE(scene.world.release(0, {{0.3, 0, 0.4}, {0, 3, 4}}).ok());
+  scene.run(60);
+  const double left = volvox::exp(-2.0);
+  EXPECT_NEAR(length(scene.world.velocity(0).linear), 0.5 * left, 0.02 * 0.5);
+  EXPECT_NEAR(length(scene.world.velocity(0).angular), 5 * left, 0.05 * 5);
+}
+
 TEST(MixedWorld, CatomsInDynamicsCanBeRemoved) {
   Scene scene(Kind::cubic);
   ASSERT_TRUE(scene.catoms().load<Gradient>().ok());
@@ -324,6 +338,7 @@ TEST(MixedWorld, SaysWhatIsWrong) {
   };
   EXPECT_EQ(refusal([](MixedOptions&) {}), "");
   EXPECT_NE(refusal([](MixedOptions& o) { o.body.mass = 0; }).find("a mass of 0 kg"), std::string::npos);
+  EXPECT_NE(refusal([](MixedOptions& o) { o.body.drag = -1; }).find("a drag of -1"), std::string::npos);
   EXPECT_NE(refusal([](MixedOptions& o) { o.bond.shear = -1; }).find("without strength"), std::string::npos);
   EXPECT_NE(refusal([](MixedOptions& o) { o.hit_speed = 0; }).find("hit_speed"), std::string::npos);
   EXPECT_NE(refusal([](MixedOptions& o) { o.place = 0.6; }).find("at most 0.4"), std::string::npos);
