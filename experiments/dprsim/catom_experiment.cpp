@@ -151,12 +151,23 @@ model::WorldModel CatomExperiment::empty_world(const std::string& name, double s
 }
 
 void CatomExperiment::begin(const sim::Simulation& simulation) {
-  threads_ = std::make_unique<ThreadPool>(simulation.settings().threads);
+  const sim::SimulationSettings& settings = simulation.settings();
+  threads_ = std::make_unique<ThreadPool>(settings.threads);
   world_->use_threads(threads_.get());
+  if (mixed_ == nullptr) return;
+  const auto used = mixed_->use(settings.engine, threads_.get(), settings.max_substep);
+  if (!used.ok()) throw std::runtime_error(used.error().text());
 }
 
 void CatomExperiment::tick() {
   if (const auto done = world_->tick(); !done.ok()) throw std::runtime_error(done.error().text());
+}
+
+void CatomExperiment::tick(const sim::Simulation& simulation) {
+  if (mixed_ == nullptr) return tick();
+  const TickLength& dt = simulation.settings().dt;
+  const auto done = mixed_->tick(dt.start_of(simulation.tick()), dt.start_of(simulation.tick() + 1));
+  if (!done.ok()) throw std::runtime_error(done.error().text());
 }
 
 std::string CatomExperiment::camera() const { return world_->ensemble().lattice().flat() ? "top" : "corner"; }
@@ -196,6 +207,11 @@ void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
     places_moving_ = std::move(moving);
   }
   items = places_;
+  for (std::uint32_t i = 0; ensemble.loose() > 0 && i < ensemble.count(); ++i) {
+    if (!ensemble.is_loose(i)) continue;
+    const Vec3 p = world_->place(i);
+    items[i] = {{to_float(p.x), to_float(p.y), to_float(p.z)}, {}, sim::CloudItem::open};
+  }
   for (const lattice::UnderWay& one : world_->under_way()) {
     const Vec3 p = world_->position(one);
     items[one.catom].position = {to_float(p.x), to_float(p.y), to_float(p.z)};
@@ -206,7 +222,8 @@ void CatomExperiment::cloud_items(std::vector<sim::CloudItem>& items) const {
 
 std::vector<std::string> CatomExperiment::cloud_state(std::uint32_t catom) const {
   std::vector<std::string> lines;
-  if (!world_->ensemble().has(catom)) return lines;
+  if (!world_->ensemble().there(catom)) return lines;
+  if (world_->ensemble().is_loose(catom)) lines.push_back("in dynamics");
   for (const auto& modules : world_->code_modules())
     for (const std::string& line : modules->describe_lines(catom)) lines.push_back(line);
   return lines;
@@ -219,7 +236,7 @@ void CatomExperiment::cloud_values(std::size_t value, std::vector<float>& out) c
     const std::size_t count = modules->values().size();
     if (value < count) {
       for (std::uint32_t i = 0; i < ensemble.count(); ++i)
-        if (ensemble.has(i)) out[i] = to_float(modules->value(i, value));
+        if (ensemble.there(i)) out[i] = to_float(modules->value(i, value));
       return;
     }
     value -= count;
@@ -229,7 +246,7 @@ void CatomExperiment::cloud_values(std::size_t value, std::vector<float>& out) c
 std::uint32_t CatomExperiment::count_pieces() const {
   const lattice::Ensemble& ensemble = world_->ensemble();
   UnionFind sets(ensemble.count());
-  std::uint32_t count = narrow<std::uint32_t>(ensemble.size());
+  std::uint32_t count = narrow<std::uint32_t>(ensemble.size() - ensemble.loose());
   for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
     if (!ensemble.has(i)) continue;
     const auto around = ensemble.around(i);
@@ -242,7 +259,7 @@ std::uint32_t CatomExperiment::count_pieces() const {
 void CatomExperiment::measure_world(sim::Metrics& metrics) const {
   const std::size_t catoms = std::max<std::size_t>(1, world_->ensemble().count());
   metrics.set("bytes_per_catom", real(world_->memory_bytes()) / real(catoms), "memory");
-  const std::uint64_t hash = world_->hash();
+  const std::uint64_t hash = mixed_ != nullptr ? mixed_->hash() : world_->hash();
   metrics.set("catoms_hash_high", high_word(hash), "the state hash of the catoms, its upper 32 bits");
   metrics.set("catoms_hash_low", low_word(hash), "the lower 32 bits");
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "volvox/lattice/catom_world.h"
+#include "volvox/mixed/mixed_world.h"
 #include "volvox/sim/cloud.h"
 #include "volvox/sim/experiment.h"
 
@@ -14,7 +15,7 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
  public:
   std::string camera() const override;
   void begin(const sim::Simulation& simulation) override;
-  void archive_state(Archive& ar) override { world_->archive(ar); }
+  void archive_state(Archive& ar) override { mixed_ != nullptr ? mixed_->archive(ar) : world_->archive(ar); }
   bool state_is_hashed() const override { return true; }
   sim::Cloud* cloud() override { return this; }
 
@@ -39,14 +40,16 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   // By the parameters `side` and `filled`: a box of which a random part is occupied. The first catom is in its middle.
   Result<void> add_box_with_holes(const sim::Setup& setup, std::size_t state);
   static model::WorldModel empty_world(const std::string& name, double seconds);
-  void tick();                         // throws what ends the run
-  std::uint32_t count_pieces() const;  // of the ensemble
+  void tick();                                   // throws what ends the run
+  void tick(const sim::Simulation& simulation);  // of a world with catoms in dynamics, too
+  std::uint32_t count_pieces() const;            // of the ensemble
   // Memory and hash of the catoms.
   void measure_world(sim::Metrics& metrics) const;
   virtual std::array<std::uint8_t, 3> color(std::uint32_t catom) const = 0;
 
   std::unique_ptr<ThreadPool> threads_;
   std::unique_ptr<lattice::CatomWorld> world_;
+  std::unique_ptr<mixed::MixedWorld> mixed_;  // null: all catoms are on the lattice
 
  private:
   // Places and who is covered, as long as the cells are the same, and the same catoms are on their way.

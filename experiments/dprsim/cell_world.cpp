@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "catom_experiment.h"
 #include "experiments.h"
@@ -10,6 +11,7 @@
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/programs/gradient.h"
 #include "volvox/lattice/programs/leader.h"
+#include "volvox/lattice/programs/pulse.h"
 #include "volvox/lattice/programs/spanning_tree.h"
 #include "volvox/meld/meld_modules.h"
 #include "volvox/meld/programs.h"
@@ -34,9 +36,10 @@ class CellWorld final : public CatomExperiment {
     CatomExperiment::begin(simulation);
     if (meld_ != nullptr) meld_->set_tick(simulation.settings().dt);
   }
-  void before_tick(sim::Simulation&) override {
-    const bool busy = !world_->idle();
-    tick();
+  void before_tick(sim::Simulation& simulation) override {
+    if (mixed_ != nullptr) release(simulation);
+    const bool busy = !world_->idle() || (mixed_ != nullptr && mixed_->kinetic_energy() > 0);
+    tick(simulation);
     if (busy) last_change_ = world_->ticks();
   }
   void shutdown(const sim::Simulation&, sim::Metrics& metrics) override;
@@ -50,7 +53,9 @@ class CellWorld final : public CatomExperiment {
   std::array<std::uint8_t, 3> color(std::uint32_t catom) const override;
 
  private:
-  Result<void> make(const model::CellPopulation& cells, sim::Setup& setup);
+  Result<void> make(const model::CellPopulation& cells, const Vec3& gravity, sim::Setup& setup);
+  void make_dynamics(const model::CellDynamics& d, const Vec3& gravity);
+  void release(const sim::Simulation& simulation);
   Result<void> load(const model::CellPopulation& cells, const sim::Setup& setup);
   template <class Program>
   Result<void> load_first(bool Program::*first) {
@@ -65,6 +70,7 @@ class CellWorld final : public CatomExperiment {
   bool has_modules_ = false;
   meld::MeldModules* meld_ = nullptr;
   std::function<void()> first_is_source_;
+  std::vector<model::CellDynamics::Release> releases_;
   std::int64_t last_change_ = 0;  // the tick after which nothing more happened, so far
   mutable std::int64_t colored_at_ = -1;
   mutable double largest_ = 1;  // value, of those that the catoms are coloured by
@@ -75,18 +81,48 @@ Result<model::WorldModel> CellWorld::init(sim::Setup& setup) {
   if (!world.ok()) return world;
   const auto cells = model::read_cell_population(file_, setup.settings, setup.library);
   if (!cells.ok()) return cells.error();
-  if (const auto made = make(*cells, setup); !made.ok()) {
+  if (const auto made = make(*cells, world->gravity, setup); !made.ok()) {
     Error error(
         Diagnostic{file_.string(), cells->line, fmt::format("the cells of '{}' cannot be made", cells->name), ""});
     error.add(made.error());
     return error;
   }
   has_modules_ = !world->placements.empty();
-  if (!has_modules_ && world->run.engine.empty()) world->run.engine = "none";
+  if (!has_modules_ && mixed_ == nullptr && world->run.engine.empty()) world->run.engine = "none";
   return world;
 }
 
-Result<void> CellWorld::make(const model::CellPopulation& cells, sim::Setup& setup) {
+void CellWorld::make_dynamics(const model::CellDynamics& d, const Vec3& gravity) {
+  mixed::MixedOptions options;
+  options.gravity = gravity;
+  options.body = {d.mass, d.friction, d.restitution, d.drag};
+  options.bond = {d.axial, d.shear, d.bending, d.torsion};
+  options.ground = d.ground;
+  options.hit_speed = d.hit_speed, options.give = d.give, options.push = d.push;
+  options.goes_back = d.back;
+  options.rest_speed = d.rest_speed, options.rest_time = d.rest_time, options.place = d.place;
+  mixed_ = std::make_unique<mixed::MixedWorld>(*world_, options);
+  releases_ = d.releases;
+}
+
+// Those whose time lies in this tick.
+void CellWorld::release(const sim::Simulation& simulation) {
+  const TickLength& dt = simulation.settings().dt;
+  const double begin = dt.start_of(simulation.tick()).seconds(), end = dt.start_of(simulation.tick() + 1).seconds();
+  for (const model::CellDynamics::Release& r : releases_) {
+    if (r.at < begin || r.at >= end) continue;
+    for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i) {
+      if (!world_->ensemble().has(i)) continue;
+      const Vec3 p = world_->place(i);
+      if (p.x < r.low.x || p.y < r.low.y || p.z < r.low.z || p.x > r.high.x || p.y > r.high.y || p.z > r.high.z)
+        continue;
+      const auto released = mixed_->release(i, {r.velocity, {}});
+      if (!released.ok()) throw std::runtime_error(released.error().text());
+    }
+  }
+}
+
+Result<void> CellWorld::make(const model::CellPopulation& cells, const Vec3& gravity, sim::Setup& setup) {
   sim::Setup own{setup.folder, {}, setup.seed, setup.library, setup.registries, setup.warnings};
   own.settings = {{"lattice", cells.lattice},
                   {"pitch", fmt::format("{}", cells.pitch)},
@@ -100,7 +136,8 @@ Result<void> CellWorld::make(const model::CellPopulation& cells, sim::Setup& set
   const bool is_file = fs::path(cells.cells).has_extension();
   if (auto added = add_cells(own, is_file ? beside(cells.cells) : cells.cells, state_bytes); !added.ok()) return added;
   if (first_is_source_) first_is_source_();
-  return world_->start();
+  if (cells.dynamics) make_dynamics(*cells.dynamics, gravity);
+  return mixed_ != nullptr ? mixed_->start() : world_->start();
 }
 
 Result<void> CellWorld::load(const model::CellPopulation& cells, const sim::Setup& setup) {
@@ -109,11 +146,13 @@ Result<void> CellWorld::load(const model::CellPopulation& cells, const sim::Setu
   if (program == "flood") return load_first(&lattice::Flood::source);
   if (program == "gradient") return load_first(&lattice::Gradient::source);
   if (program == "tree") return load_first(&lattice::SpanningTree::root);
+  if (program == "pulse") return load_first(&lattice::Pulse::source);
   if (program == "leader") return world_->load<lattice::Leader>();
   if (program == "crawl") return world_->load(lattice::Crawler{.crawls = true});
   if (fs::path(program).extension() != ".meld")
-    return Error(fmt::format("there is no program '{}'", program),
-                 "use flood, gradient, tree (from the first cell), leader, crawl, or a file in Meld such as mine.meld");
+    return Error(
+        fmt::format("there is no program '{}'", program),
+        "use flood, gradient, tree, pulse (from the first cell), leader, crawl, or a file in Meld such as mine.meld");
   const auto compiled =
       meld::find_program(beside(program), [&](const fs::path& file) { return setup.library.read(file); });
   if (!compiled.ok()) return compiled.error();
@@ -131,7 +170,7 @@ std::array<std::uint8_t, 3> CellWorld::color(std::uint32_t catom) const {
   if (colored_at_ != world_->ticks()) {
     largest_ = 1;
     for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
-      if (world_->ensemble().has(i)) largest_ = std::fmax(largest_, program.value(i, 0));
+      if (world_->ensemble().there(i)) largest_ = std::fmax(largest_, program.value(i, 0));
     colored_at_ = world_->ticks();
   }
   const double value = program.value(catom, 0);
@@ -146,6 +185,13 @@ void CellWorld::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("moves", real(world_->motion().moves), "of catoms to other cells");
   metrics.set("ticks_to_rest", sim::measured_if(world_->idle(), real(last_change_)), "after which nothing happened");
   metrics.set("pieces", count_pieces(), "of the ensemble, at the end");
+  if (mixed_ != nullptr) {
+    const mixed::Changes& changes = mixed_->changes();
+    metrics.set("over", real(changes.over()), "times that a catom went over to dynamics");
+    metrics.set("back", real(changes.back), "times that one went back to the lattice");
+    metrics.set("in_dynamics", real(mixed_->count_in_dynamics()), "at the end");
+    metrics.set("bonds_broken", real(changes.bonds_broken), "");
+  }
   measure_world(metrics);
 }
 

@@ -3,6 +3,7 @@
 #include "flood/flood.h"
 #include "gradient/gradient.h"
 #include "meld/meld.h"
+#include "melt/melt.h"
 #include "shape/shape.h"
 #include "stepper/stepper.h"
 #include "walkers/walkers.h"
@@ -15,6 +16,9 @@ void register_experiments(ExperimentRegistry& registry) {
                "catoms crawl over a box of others by rolling, sliding or pivoting, on any lattice");
   registry.add("dprsim/gradient", make<Gradient>(),
                "every catom of an ensemble learns its distance from the nearest source");
+  registry.add(
+      "dprsim/melt", make<Melt>(),
+      "a tower of catoms on a lattice is hit and falls: what moves goes over to dynamics, what lies goes back");
   registry.add("dprsim/shape", make<Shape>(), "a heap of catoms rolls itself into a given shape, by self-assembly");
   registry.add("dprsim/stepper", make<Stepper>(),
                "a catom rolls about another by its magnets, as a stepper motor turns; too fast, it misses steps");

@@ -4,7 +4,7 @@ import re
 import sys
 
 # Every folder may include itself and those of the layers before its own.
-LAYERS = [["base"], ["cluster", "model"], ["rays"], ["physics", "net", "scan"], ["lattice", "particles"], ["world"], ["exchange", "meld"], ["mind"],
+LAYERS = [["base"], ["cluster", "model"], ["rays"], ["physics", "net", "scan"], ["lattice", "particles"], ["world"], ["exchange", "meld", "mixed"], ["mind"],
           ["sim"], ["record", "report"], ["evolve"], ["view", "device"], ["plugin"], ["mujoco3", "ros"], ["cli"]]
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 # What a folder may not use although its layer lies before: minds hear and see through exchange/ alone. (Their tests may.)

@@ -180,6 +180,23 @@ TEST(CellWorld, TakesListsProgramsInMeldAndModulesBesideThem) {
   }
 }
 
+// Mixed fidelity in an SDF file: the upper half of a pillar is released, falls onto a plate of others and goes back.
+TEST(CellWorld, CatomsGoOverToDynamicsAndBack) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "cells.sdf").string();
+  ASSERT_TRUE(write_file(file, sdf_of(R"(<volvox:population name="c" type="cells" lattice="fcc" pitch="0.01"
+      cells="6x6x6" program="pulse"><volvox:dynamics ground="-0.005" axial="0.02" shear="0.02" bending="0.0001" drag="2">
+      <volvox:release low="-1 -1 0.02" high="1 1 1" velocity="0.6 0 0" at="0.1"/></volvox:dynamics></volvox:population>)"))
+                  .ok());
+  const auto report = run(file, {}, 3, 1, "");
+  EXPECT_EQ(report.engine, "native");
+  EXPECT_EQ(metric(report, "catoms"), 216);
+  EXPECT_GT(metric(report, "over"), 100);
+  EXPECT_GT(metric(report, "bonds_broken"), 0);
+  EXPECT_EQ(metric(report, "over") - metric(report, "back"), metric(report, "in_dynamics"));
+  expect_same_hash(file, {}, 0.5);
+}
+
 TEST(CellWorld, MistakesAreNamedWithFileAndLine) {
   const TemporaryFolder folder;
   const std::string file = (folder / "cells.sdf").string();
@@ -205,6 +222,14 @@ TEST(CellWorld, MistakesAreNamedWithFileAndLine) {
   expect(begin + R"(cells="none.csv"/>)", "none.csv");
   expect(begin + R"(cells="3x3x3" robot="superbot"/>)", "robot");
   expect(begin + R"(cells="3x3x3"/>)" + begin + R"(cells="3x3x3"/>)", "two");
+  const auto dynamics = [&](const std::string& attributes, const std::string& inside = "") {
+    return begin + R"(cells="3x3x3"><volvox:dynamics )" + attributes + ">" + inside +
+           "</volvox:dynamics></volvox:population>";
+  };
+  expect(dynamics(R"(mass="0")"), "mass");
+  expect(dynamics(R"(place="0.5")"), "place");
+  expect(dynamics("", R"(<volvox:release low="0 0 0"/>)"), "the box has no high=");
+  expect(dynamics("", R"(<volvox:release low="1 0 0" high="0 1 1"/>)"), "the box is empty");
 }
 
 }  // namespace

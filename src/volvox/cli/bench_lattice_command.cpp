@@ -7,6 +7,7 @@
 #include "volvox/cli/bench_lattice.h"
 #include "volvox/lattice/scenes.h"
 #include "volvox/meld/scene.h"
+#include "volvox/mixed/scene.h"
 #include "volvox/report/table.h"
 
 namespace volvox::cli {
@@ -36,6 +37,17 @@ ordered_json to_json(const std::string& scene, int threads, const lattice::Scene
           {"state_hash", hash_text(m.state_hash)}};
 }
 
+Result<ordered_json> measure_mixed(std::size_t n, int threads, std::uint64_t seed) {
+  const auto measured = mixed::run_scene(n, threads, seed);
+  if (!measured.ok()) return measured.error();
+  ordered_json json = to_json(mixed::scene_name, threads, measured->all);
+  json["in_dynamics"] = measured->in_dynamics;
+  json["lattice_alone_cpu_s"] = measured->lattice_cpu;
+  json["dynamics_alone_cpu_s"] = measured->dynamics_cpu;
+  json["ratio_to_both_alone"] = measured->ratio();
+  return json;
+}
+
 std::string figure(const ordered_json& value, double unit = 1) {
   return value.is_number() ? fmt::format("{:.3g}", value.get<double>() / unit) : "-";
 }
@@ -53,6 +65,13 @@ void print_table(const ordered_json& results) {
                      r["state_hash"].get<std::string>()});
   fmt::print("\n{}\n  bytes/module: peak memory less that before loading, over all modules.\n",
              report::text_table(cells));
+  for (const ordered_json& r : results)
+    if (r.contains("ratio_to_both_alone"))
+      fmt::print(
+          "  {} with {} in dynamics: {:.2f} times the processor time of the lattice ({:.3g} s) and an engine "
+          "({:.3g} s) alone.\n",
+          r["scene"].get<std::string>(), r["in_dynamics"].get<std::uint64_t>(), r["ratio_to_both_alone"].get<double>(),
+          r["lattice_alone_cpu_s"].get<double>(), r["dynamics_alone_cpu_s"].get<double>());
 }
 
 }  // namespace
@@ -61,8 +80,10 @@ int bench_lattice_command(const BenchLatticeArguments& arguments, Log& log) {
   BenchScenes scenes;
   for (const auto& info : lattice::all_scenes()) scenes.all.push_back({info.name, info.description, info.n});
   scenes.all.push_back({meld::scene_name, meld::scene_description, meld::scene_size});
+  scenes.all.push_back({mixed::scene_name, mixed::scene_description, mixed::scene_size});
   scenes.most = 2'000'000'000;
   scenes.measure = [&](const std::string& scene, std::size_t n, int threads) -> Result<ordered_json> {
+    if (scene == mixed::scene_name) return measure_mixed(n, threads, arguments.seed);
     const auto measured = scene == meld::scene_name ? meld::run_scene(n, threads, arguments.seed)
                                                     : lattice::run_scene(scene, n, threads, arguments.seed);
     if (!measured.ok()) return measured.error();

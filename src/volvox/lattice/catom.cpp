@@ -25,7 +25,8 @@ Catom::Catom(CatomWorld& world, std::uint32_t id, Shared& shared)
       id_(id),
       ports_(world.ensemble_.lattice().ports()),
       shared_(&shared),
-      around_(world.ensemble_.around(id)),
+      around_(world.ensemble_.has(id) ? world.ensemble_.around(id) : Occupancy::Around()),
+      loose_(world.peers(id)),
       steps_left_(world.options_.most_steps),
       limited_(world.options_.capacity != unlimited),
       waiting_(world.waiting_.find(id)) {
@@ -79,7 +80,8 @@ bool Catom::can_move(int motion) const {
   count_step();
   CatomWorld& world = this->world("motions");
   if (motion < 0 || motion >= world.motions_.size() || world.referee_.holds(id_)) return false;
-  return world.referee_.is_possible(world.ensemble_, {id_, narrow<std::uint8_t>(motion)});
+  const Move move{id_, narrow<std::uint8_t>(motion)};
+  return world.ensemble_.has(id_) && !world.needs_blocked(move) && world.referee_.is_possible(world.ensemble_, move);
 }
 
 bool Catom::move(int motion) {
@@ -91,7 +93,7 @@ bool Catom::move(int motion) {
                                  motions.size(), name(world.ensemble_.lattice().kind()), name(motions.model())));
   if (moves_) throw CatomError("it wants to move twice in one tick");
   if (!world.sending_) throw CatomError("it wants to move before the first tick");
-  if (world.referee_.holds(id_)) return false;
+  if (world.referee_.holds(id_) || !world.ensemble_.has(id_)) return false;
   moves_ = true;
   shared_->moves.push_back({id_, narrow<std::uint8_t>(motion)});
   return true;
@@ -105,7 +107,7 @@ bool Catom::roll(int pivot, Turn turn) {
         fmt::format("it wants to roll on a {} lattice with motion={}; catoms roll on hex (--lattice hex), and "
                     "on square with motion=roll (--set motion=roll)",
                     name(lattice.kind()), name(world.motions_.model())));
-  if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
+  if (pivot < 0 || pivot >= ports_ || at(pivot) == nobody)
     throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));
   return move(roll_about(pivot, turn));
 }
@@ -138,7 +140,7 @@ void Catom::put(int port, Mailbox mailbox, std::span<const std::byte> content) {
     host_->transmit(port, mailbox, content);
     return;
   }
-  const std::uint32_t to = around_.at(port);
+  const std::uint32_t to = at(port);
   if (to == nobody) {
     ++shared_->traffic.lost;
     return;
@@ -165,10 +167,22 @@ void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<cons
   Envelope envelope;
   envelope.sender = id_;
   envelope.size = narrow<std::uint16_t>(content.size());
-  envelope.port = narrow<std::uint8_t>(port == far_port ? far_port : Lattice::opposite(port));
+  envelope.port = narrow<std::uint8_t>(port == far_port ? far_port : arrival(port));
   envelope.mailbox = mailbox;
   world_->post_.send(shared_->writer, to, envelope, content.data());
   ++shared_->traffic.sent;
+}
+
+std::uint32_t Catom::loose_at(int port) const {
+  const auto& peers = *static_cast<const CatomWorld::Peers*>(loose_);
+  const std::uint32_t beside = peers.loose ? nobody : around_.at(port);
+  return beside != nobody ? beside : peers.at[port];
+}
+
+int Catom::arrival(int port) const {
+  if (loose_ == nullptr) return Lattice::opposite(port);
+  const auto& peers = *static_cast<const CatomWorld::Peers*>(loose_);
+  return !peers.loose && around_.at(port) != nobody ? Lattice::opposite(port) : peers.port[port];
 }
 
 void Catom::send_bytes(int port, std::span<const std::byte> content, Mailbox mailbox) {
@@ -183,14 +197,18 @@ void Catom::send_bytes(int port, std::span<const std::byte> content, Mailbox mai
 void Catom::send_far(std::uint32_t catom, std::span<const std::byte> content, Mailbox mailbox) {
   count_step();
   (void)world("sending to catoms that are no neighbours");
-  if (!world_->sending_ || !world_->ensemble_.has(catom) || content.size() > largest_message) {
+  if (!world_->sending_ || !world_->ensemble_.there(catom) || content.size() > largest_message) {
     ++shared_->traffic.lost;
     return;
   }
   transmit(far_port, catom, mailbox, content);
 }
 
-Cell Catom::cell() const { return world("its cell").ensemble_.cell(id_); }
+Cell Catom::cell() const {
+  const CatomWorld& world = this->world("its cell");
+  if (world.ensemble_.has(id_)) return world.ensemble_.cell(id_);
+  return world.ensemble_.lattice().cell_at(world.place(id_));
+}
 
 void Catom::wake_next() {
   count_step();
@@ -219,7 +237,7 @@ void Catom::send_waiting() {
 
 void Catom::send_waiting(int port, PortQueue& queue) {
   if (queue.empty()) return;
-  if (around_.at(port) != queue.peer) {
+  if (at(port) != queue.peer) {
     shared_->traffic.lost += queue.size();
     queue.clear();
     return;

@@ -111,13 +111,13 @@ class Catom {
   std::uint32_t neighbor(int port) const {
     count_step();
     if (host_ != nullptr) needs_a_lattice("the number of a neighbour");
-    return port >= 0 && port < ports_ ? around_.at(port) : nobody;
+    return port >= 0 && port < ports_ ? at(port) : nobody;
   }
   std::uint32_t sender() const {
     if (host_ != nullptr) needs_a_lattice("the number of a sender");
     return sender_;
   }
-  Cell cell() const;
+  Cell cell() const;                                  // of one that is in none, the nearest
   CodeModules& running() const { return *running_; }  // the code module that is called
   void wake_next();                                   // its code modules' `woken` is called in the next tick
 
@@ -147,7 +147,15 @@ class Catom {
   };
   Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
 
-  bool is_taken(int port) const { return host_ == nullptr ? around_.at(port) != nobody : host_->is_connected(port); }
+  bool is_taken(int port) const { return host_ == nullptr ? at(port) != nobody : host_->is_connected(port); }
+  // The neighbour at a port: in the next cell, or one that is in no cell but faces it.
+  std::uint32_t at(int port) const {
+    if (loose_ == nullptr) [[likely]]
+      return around_.at(port);
+    return loose_at(port);
+  }
+  std::uint32_t loose_at(int port) const;
+  int arrival(int port) const;  // the neighbour's port for what leaves at one
   [[noreturn]] void needs_a_lattice(const char* what) const;
   CatomWorld& world(const char* what) const {
     if (world_ == nullptr) needs_a_lattice(what);
@@ -173,6 +181,7 @@ class Catom {
   int ports_;
   Shared* shared_ = nullptr;
   Occupancy::Around around_;
+  const void* loose_ = nullptr;  // CatomWorld::Peers, if a neighbour or it itself is in no cell
   CodeModules* running_ = nullptr;
   std::uint32_t sender_ = nobody;
   mutable std::uint32_t steps_left_;

@@ -21,7 +21,7 @@ void archive_catoms(Archive& ar, const Ensemble& ensemble, const ActiveSet& set,
     std::uint32_t catom = nobody;
     ar("catom", catom);
     if (!ar.ok() || catom == nobody) return;
-    if (ensemble.has(catom)) visit(catom);
+    if (ensemble.there(catom)) visit(catom);
     else ar.fail("the snapshot names a catom that is not there");
   }
 }
@@ -42,6 +42,8 @@ void CatomWorld::archive(Archive& ar) {
     failed_ = false;
     failure_ = {};
     wishes_.clear();
+    peers_.clear(), blocked_.clear();  // place_loose() says them again
+    has_peers_ = {};
   }
   ar.section("lattice", "world");
   if (!ar.hashing()) archive_options(ar);
@@ -140,7 +142,7 @@ void CatomWorld::load_messages(Archive& ar) {
     for (std::uint32_t i = 0; i < count && ar.ok(); ++i) {
       Envelope e;
       ar("sender", e.sender), ar("size", e.size), ar("port", e.port), ar("mailbox", e.mailbox);
-      const bool sound = ensemble_.has(to) && e.sender < ensemble_.count() && e.size <= largest_message &&
+      const bool sound = ensemble_.there(to) && e.sender < ensemble_.count() && e.size <= largest_message &&
                          (e.port < ensemble_.lattice().ports() || e.port == far_port);
       if (!sound) ar.fail("the snapshot has a damaged message");
       if (!ar.ok()) break;

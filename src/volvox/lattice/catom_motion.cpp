@@ -22,12 +22,25 @@ void CatomWorld::arrive(std::uint32_t catom, int motion) {
   VOLVOX_ASSERT(motion_.moves > 0);  // the referee has counted it
   const Cell from = ensemble_.cell(catom), to = motions_.target(from, motion);
   // Far away there is an end of the world; a catom that reaches it stays. Or somebody was put there meanwhile.
-  if (!ensemble_.move(catom, to).ok()) --motion_.moves, ++motion_.blocked;
+  const bool blocked = std::binary_search(blocked_.begin(), blocked_.end(), pack(to));
+  if (blocked || !ensemble_.move(catom, to).ok()) --motion_.moves, ++motion_.blocked;
   else if (somebody_wakes_) wake_around(from), wake_around(to);
+}
+
+bool CatomWorld::needs_blocked(const Move& move) const {
+  if (blocked_.empty()) return false;
+  const Cell from = ensemble_.cell(move.catom);
+  for (int place = 0; place < motions_.places(); ++place)
+    if ((motions_[move.motion].free >> place & 1) != 0 &&
+        std::binary_search(blocked_.begin(), blocked_.end(), pack(motions_.cell(from, place))))
+      return true;
+  return false;
 }
 
 void CatomWorld::move_catoms() {
   if (wishes_.empty() && under_way_.empty()) return;
+  if (!blocked_.empty())
+    motion_.blocked += std::erase_if(wishes_, [&](const Move& move) { return needs_blocked(move); });
   referee_.decide(ensemble_, key_, wishes_, motion_, threads_);
   if (options_.motion.keep_connected) {
     const std::uint64_t refused = referee_.keep_connected(ensemble_, key_, wishes_);

@@ -60,19 +60,31 @@ Result<void> CatomWorld::add_box(const Cell& low, const Cell& high) {
   return added(first);
 }
 
-Result<void> CatomWorld::remove(CatomId catom) {
-  const bool was_there = ensemble_.has(catom);
-  const Cell cell = was_there ? ensemble_.cell(catom) : Cell{};
-  if (auto gone = ensemble_.remove(catom); !gone.ok()) return gone;
-  if (somebody_wakes_ && started_) {
-    wake_around(cell);
-    woken_[0].erase(catom);
-  }
+// Of the catom, and of those that it holds in its cell.
+void CatomWorld::stop_motions(CatomId catom, const Cell& cell) {
   std::erase_if(under_way_, [&](const UnderWay& moving) {
     const bool ends = moving.catom == catom || is_held_by(moving, cell);
     if (ends) referee_.release(moving.catom);
     return ends;
   });
+}
+
+Result<void> CatomWorld::remove(CatomId catom) {
+  const bool in_cell = ensemble_.has(catom);
+  const Cell cell = in_cell ? ensemble_.cell(catom) : Cell{};
+  if (in_cell) stop_motions(catom, cell);
+  if (auto gone = ensemble_.remove(catom); !gone.ok()) return gone;
+  if (somebody_wakes_ && started_) {
+    if (in_cell) wake_around(cell);
+    woken_[0].erase(catom);
+  }
+  for (Peers& one : peers_)
+    for (std::uint32_t& other : one.at)
+      if (other == catom) other = nobody;
+  if (peers(catom) != nullptr) {
+    peers_.erase(peers_.begin() + (peers(catom) - peers_.data()));
+    has_peers_.erase(catom);
+  }
   post_.forget(catom);
   for (std::uint32_t m = post_.take(catom); m != nobody; m = post_.envelope(m).next) ++traffic_.lost;
   if (PortQueues* queues = waiting_.find(catom)) {
@@ -103,8 +115,73 @@ Result<void> CatomWorld::move(CatomId catom, const Cell& to) {
   return {};
 }
 
+Result<void> CatomWorld::loosen(CatomId catom) {
+  const Cell cell = ensemble_.has(catom) ? ensemble_.cell(catom) : Cell{};
+  if (ensemble_.has(catom)) stop_motions(catom, cell);
+  if (auto done = ensemble_.loosen(catom); !done.ok()) return done;
+  if (somebody_wakes_ && started_) wake(catom), wake_around(cell);
+  return {};
+}
+
+Result<void> CatomWorld::settle(CatomId catom, const Cell& cell) {
+  if (auto done = ensemble_.settle(catom, cell); !done.ok()) return done;
+  if (somebody_wakes_ && started_) wake_around(cell);
+  return {};
+}
+
+void CatomWorld::place_loose(std::vector<LooseCatom> loose, std::span<const Touch> touches,
+                             std::vector<PackedCell> blocked) {
+  std::vector<Peers> before = std::move(peers_);
+  peers_.clear();
+  for (const LooseCatom& one : loose) peers_.push_back({one.catom, true, one.position, {}, {}});
+  for (const Touch& touch : touches)
+    for (const std::uint32_t catom : {touch.a, touch.b})
+      if (!ensemble_.is_loose(catom)) peers_.push_back({catom, false, {}, {}, {}});
+  const auto by_catom = [](const Peers& a, const Peers& b) { return a.catom < b.catom; };
+  std::sort(peers_.begin(), peers_.end(), by_catom);
+  peers_.erase(
+      std::unique(peers_.begin(), peers_.end(), [](const Peers& a, const Peers& b) { return a.catom == b.catom; }),
+      peers_.end());
+  for (Peers& one : peers_) one.at.fill(nobody);
+  has_peers_.resize(ensemble_.count());
+  has_peers_.clear();
+  for (const Peers& one : peers_) has_peers_.insert(one.catom);
+  const auto link = [&](std::uint32_t catom, int port, std::uint32_t other, int other_port) {
+    Peers& own = const_cast<Peers&>(*find_peers(catom));
+    own.at[port] = other, own.port[port] = narrow<std::uint8_t>(other_port);
+  };
+  for (const Touch& touch : touches) {
+    link(touch.a, touch.port_a, touch.b, touch.port_b);
+    link(touch.b, touch.port_b, touch.a, touch.port_a);
+  }
+  blocked_ = std::move(blocked);
+  if (!somebody_wakes_ || !started_) return;
+  // Whose surroundings are others than before is told.
+  const auto tell = [&](const std::vector<Peers>& some, const std::vector<Peers>& others) {
+    for (const Peers& one : some) {
+      const auto found = std::lower_bound(others.begin(), others.end(), one, by_catom);
+      if (found == others.end() || found->catom != one.catom || found->at != one.at) wake(one.catom);
+    }
+  };
+  tell(before, peers_);
+  tell(peers_, before);
+}
+
+const CatomWorld::Peers* CatomWorld::find_peers(std::uint32_t catom) const {
+  const auto found = std::lower_bound(peers_.begin(), peers_.end(), catom,
+                                      [](const Peers& one, std::uint32_t id) { return one.catom < id; });
+  return found != peers_.end() && found->catom == catom ? &*found : nullptr;
+}
+
+Vec3 CatomWorld::place(CatomId catom) const {
+  VOLVOX_ASSERT(ensemble_.there(catom));
+  if (ensemble_.has(catom)) return ensemble_.lattice().position(ensemble_.cell(catom));
+  const Peers* own = peers(catom);
+  return own != nullptr ? own->position : Vec3{};
+}
+
 void CatomWorld::wake(CatomId catom) {
-  if (!ensemble_.has(catom)) return;
+  if (!ensemble_.there(catom)) return;
   woken_[0].insert(catom);
   post_.wake_now(catom);
 }
@@ -117,12 +194,14 @@ void CatomWorld::wake_next(std::uint32_t catom) {
 // The cells around it, or all catoms, whichever are fewer.
 void CatomWorld::each_in_reach(std::uint32_t catom, const std::function<void(std::uint32_t)>& visit) const {
   const Lattice& lattice = ensemble_.lattice();
-  const Cell own = ensemble_.cell(catom);
-  const Vec3 here = lattice.position(own), spacing = lattice.spacing();
+  const Vec3 here = place(catom), spacing = lattice.spacing();
+  const Cell own = ensemble_.has(catom) ? ensemble_.cell(catom) : lattice.cell_at(here);
   const double range = options_.radio_range * (1 + 1e-9);  // a neighbour at exactly the range hears it
   const auto meet = [&](std::uint32_t other, const Cell& cell) {
     if (other != catom && length_squared(lattice.position(cell) - here) <= range * range) visit(other);
   };
+  for (const Peers& one : peers_)
+    if (one.loose && one.catom != catom && length_squared(one.position - here) <= range * range) visit(one.catom);
   const double x = range / spacing.x + 2, y = range / spacing.y + 1, z = lattice.flat() ? 0 : range / spacing.z + 1;
   if ((2 * x + 1) * (2 * y + 1) * (2 * z + 1) >= real(ensemble_.count())) {
     for (std::uint32_t other = 0; other < ensemble_.count(); ++other)
@@ -174,8 +253,10 @@ Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) 
 }
 
 Error CatomWorld::error(const Failure& failure) const {
-  return {fmt::format("tick {}: catom {} at {}, code module {}: {}", tick_, failure.catom,
-                      text(ensemble_.cell(failure.catom)), failure.code_module, failure.what),
+  const bool in_cell = ensemble_.has(failure.catom);
+  return {fmt::format("tick {}: catom {} {}, code module {}: {}", tick_, failure.catom,
+                      in_cell ? "at " + text(ensemble_.cell(failure.catom)) : "in no cell", failure.code_module,
+                      failure.what),
           "correct the code module, or give it a world that it is made for"};
 }
 
@@ -217,7 +298,7 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
       const std::uint32_t id = all ? narrow<std::uint32_t>(i) : active_[i];
       if (!all) prefetch(std::span(active_).subspan(i, end - i));  // beyond it another thread may be writing
       else if (sending_ && options_.active_sets && !has_something_to_do(id)) continue;
-      if (!ensemble_.has(id)) continue;
+      if (!ensemble_.there(id)) continue;
       ++processed;
       Catom catom(*this, id, shared);
       const auto failed = [&](const char* what) {
@@ -319,7 +400,7 @@ bool CatomWorld::idle() const {
   if (std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->waits(); })) return false;
   if (!post_.receivers().empty() || !under_way_.empty()) return false;
   for (std::uint32_t catom = 0; somebody_ticks_ && catom < ensemble_.count(); ++catom)
-    if (ensemble_.has(catom) && has_something_to_do(catom)) return false;
+    if (ensemble_.there(catom) && has_something_to_do(catom)) return false;
   return true;
 }
 

@@ -55,6 +55,17 @@ struct UnderWay {
 };
 VOLVOX_TYPE(UnderWay, catom, motion, begun, ends)
 
+// A catom that is in no cell: something else moves it (volvox/mixed), and says where it is and whom it touches.
+struct LooseCatom {
+  std::uint32_t catom = 0;
+  Vec3 position;  // m
+};
+// Two catoms, one of them loose at least, whose features face each other.
+struct Touch {
+  std::uint32_t a = 0, b = 0;
+  std::uint8_t port_a = 0, port_b = 0;
+};
+
 class CatomWorld {
  public:
   explicit CatomWorld(const Lattice& lattice, const WorldOptions& options = {}, ThreadPool* threads = nullptr);
@@ -68,6 +79,14 @@ class CatomWorld {
   Result<void> add_box(const Cell& low, const Cell& high);
   Result<void> remove(CatomId catom);
   Result<void> move(CatomId catom, const Cell& to);
+  // Out of its cell, with its number, its programs and its messages. A motion of its own, or of one that it holds, ends
+  // where it began. And back, into a free cell. Whoever does this calls place_loose() before the next tick.
+  Result<void> loosen(CatomId catom);
+  Result<void> settle(CatomId catom, const Cell& cell);
+  // All loose catoms by their numbers, the pairs that touch, and the free cells, ascending, into which nobody may move
+  // because something is in the way. It holds until it is said again, and is no part of a snapshot.
+  void place_loose(std::vector<LooseCatom> loose, std::span<const Touch> touches, std::vector<PackedCell> blocked);
+  Vec3 place(CatomId catom) const;  // of one that is there, in m; where its cell is, if it is in one
 
   // Every catom runs this code module, from a copy of the prototype. Before start().
   template <class Program>
@@ -117,6 +136,20 @@ class CatomWorld {
     std::uint64_t key = 0;
     std::uint32_t sender = 0, message = 0;
   };
+  // The neighbours of a loose catom, or of one beside it.
+  struct Peers {
+    std::uint32_t catom = nobody;
+    bool loose = false;
+    Vec3 position;
+    std::array<std::uint32_t, most_ports> at{};
+    std::array<std::uint8_t, most_ports> port{};  // of theirs
+  };
+  const Peers* peers(std::uint32_t catom) const {
+    return peers_.empty() || !has_peers_.contains(catom) ? nullptr : find_peers(catom);
+  }
+  const Peers* find_peers(std::uint32_t catom) const;
+  bool needs_blocked(const Move& move) const;
+  void stop_motions(CatomId catom, const Cell& cell);
   struct Failure {
     std::uint32_t catom = nobody;
     std::string code_module, what;
@@ -184,6 +217,9 @@ class CatomWorld {
   MotionTable motions_;
   Referee referee_;
   std::vector<UnderWay> under_way_;
+  std::vector<Peers> peers_;  // by catom
+  ActiveSet has_peers_;
+  std::vector<PackedCell> blocked_;
   std::uint64_t cuts_refused_ = 0;
   std::size_t processed_ = 0;
   std::vector<std::uint32_t> active_;

@@ -89,10 +89,11 @@ Result<CatomId> Ensemble::add(const Cell& cell) {
 }
 
 Result<void> Ensemble::remove(CatomId module) {
-  if (!has(module))
+  if (!there(module))
     return Error(fmt::format("there is no module {} to remove", std::uint32_t{module}), "name one that is there");
-  VOLVOX_ASSERT(size_ > 0 && at(cell(module)) == module);
-  occupancy_.take(cells_, module);
+  VOLVOX_ASSERT(size_ > 0 && (is_loose(module) || at(cell(module)) == module));
+  if (is_loose(module)) --loose_;
+  else occupancy_.take(cells_, module);
   cells_[module] = no_cell;
   --size_, ++version_;
   return {};
@@ -117,10 +118,35 @@ Result<void> Ensemble::move(CatomId module, const Cell& to) {
   return {};
 }
 
+Result<void> Ensemble::loosen(CatomId module) {
+  if (!has(module))
+    return Error(fmt::format("the module {} is in no cell that it could leave", std::uint32_t{module}),
+                 "name one that is in a cell");
+  occupancy_.take(cells_, module);
+  cells_[module] = loose_cell;
+  ++loose_, ++version_;
+  return {};
+}
+
+Result<void> Ensemble::settle(CatomId module, const Cell& to) {
+  if (!is_loose(module))
+    return Error(fmt::format("the module {} is not one that could come back to a cell", std::uint32_t{module}),
+                 "name one that has left its cell");
+  if (auto good = check_place(to); !good.ok()) return good;
+  if (const std::uint32_t there = at(to); there != nobody)
+    return Error(
+        fmt::format("the module {} cannot come to {}: the module {} is there", std::uint32_t{module}, text(to), there),
+        "choose a free cell");
+  cells_[module] = pack(to);
+  occupancy_.put(cells_, module);
+  --loose_, ++version_;
+  return {};
+}
+
 std::size_t Ensemble::links() const {
   std::size_t ends = 0;
   for (std::uint32_t module = 0; module < cells_.size(); ++module) {
-    if (cells_[module] == no_cell) continue;
+    if (!is_cell(cells_[module])) continue;
     const auto surroundings = around(module);
     for (int port = 0; port < lattice_.ports(); port += 2) ends += surroundings.at(port) != nobody ? 1 : 0;
   }
@@ -135,9 +161,10 @@ void Ensemble::archive(Archive& ar) {
   if (!ar.loading()) return;
   ++version_;
   if (kind != static_cast<std::uint8_t>(lattice_.kind())) ar.fail("the snapshot is of another lattice");
-  size_ = 0;
+  size_ = loose_ = 0;
   for (PackedCell& cell : cells_) {
-    if (cell == no_cell) continue;
+    if (cell == loose_cell) ++size_, ++loose_;
+    if (!is_cell(cell)) continue;
     const Cell c = unpack(cell);
     if (pack(c) != cell || !in_range(c) || (lattice_.flat() && c.z != 0)) ar.fail("the snapshot has a bad cell");
     if (!ar.ok()) cell = no_cell;
@@ -146,7 +173,7 @@ void Ensemble::archive(Archive& ar) {
   if (occupancy_.fill(cells_) == nobody) return;
   ar.fail("the snapshot has two modules in one cell");
   cells_.clear();
-  size_ = 0;
+  size_ = loose_ = 0;
   (void)occupancy_.fill(cells_);  // what was entered before the clash
 }
 

@@ -17,7 +17,8 @@ class Ensemble {
 
   const Lattice& lattice() const { return lattice_; }
   std::size_t count() const { return cells_.size(); }  // of all numbers ever given
-  std::size_t size() const { return size_; }           // of the modules that are there
+  std::size_t size() const { return size_; }           // of the modules that are there, in cells or loose
+  std::size_t loose() const { return loose_; }         // of those that are there, but in no cell
   // Another number after every change of the cells. No part of the state: it tells viewers when to look again.
   std::uint64_t version() const { return version_; }
 
@@ -28,9 +29,14 @@ class Ensemble {
   Result<void> add_box(const Cell& low, const Cell& high);
   Result<void> remove(CatomId module);
   Result<void> move(CatomId module, const Cell& to);
+  // Out of its cell, but not gone: something else moves it. And back into a cell that is free.
+  Result<void> loosen(CatomId module);
+  Result<void> settle(CatomId module, const Cell& to);
 
-  bool has(CatomId module) const { return module < cells_.size() && cells_[module] != no_cell; }
-  Cell cell(CatomId module) const {  // of one that is there
+  bool has(CatomId module) const { return module < cells_.size() && is_cell(cells_[module]); }  // in a cell
+  bool is_loose(CatomId module) const { return module < cells_.size() && cells_[module] == loose_cell; }
+  bool there(CatomId module) const { return module < cells_.size() && cells_[module] != no_cell; }
+  Cell cell(CatomId module) const {  // of one that is in a cell
     VOLVOX_ASSERT(has(module));
     return unpack(cells_[module]);
   }
@@ -49,7 +55,7 @@ class Ensemble {
   }
   void prefetch(std::uint32_t module) const { __builtin_prefetch(&cells_[module]); }
 
-  // Links between neighbours, each counted once.
+  // Links between neighbours in cells, each counted once.
   std::size_t links() const;
 
   const Occupancy& occupancy() const { return occupancy_; }
@@ -63,7 +69,7 @@ class Ensemble {
 
   Lattice lattice_;
   std::vector<PackedCell> cells_;  // by module; no_cell: it was removed
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, loose_ = 0;
   std::uint64_t version_ = 0;
   Occupancy occupancy_;
 };

@@ -29,7 +29,7 @@ bool Occupancy::make_grid(std::span<const PackedCell> cells, bool grows) {
   Cell low{farthest_cell, farthest_cell, farthest_cell}, high{-farthest_cell, -farthest_cell, -farthest_cell};
   std::size_t modules = 0;
   for (const PackedCell packed : cells) {
-    if (packed == no_cell) continue;
+    if (!is_cell(packed)) continue;
     const Cell c = unpack(packed);
     low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
     high = {std::max(high.x, c.x), std::max(high.y, c.y), std::max(high.z, c.z)};
@@ -87,7 +87,7 @@ std::uint32_t Occupancy::fill(std::span<const PackedCell> cells, bool grows) {
     make_table(cells.size());
   }
   for (std::uint32_t module = 0; module < cells.size(); ++module) {
-    if (cells[module] == no_cell) continue;
+    if (!is_cell(cells[module])) continue;
     if (is_grid_) {
       const std::size_t i = index(unpack(cells[module]));
       VOLVOX_ASSERT(i != outside);  // the grid was made around them

@@ -19,6 +19,8 @@ inline constexpr std::uint32_t nobody = NoIndex{};
 // bits.
 using PackedCell = std::uint64_t;
 inline constexpr PackedCell no_cell = ~PackedCell{0};
+inline constexpr PackedCell loose_cell = no_cell - 1;  // of a module that is there, but in no cell
+constexpr bool is_cell(PackedCell p) { return p < loose_cell; }
 constexpr PackedCell packed_offset(const Cell& c) {
   return static_cast<PackedCell>(std::int64_t{c.z} * (std::int64_t{1} << 42) +
                                  std::int64_t{c.y} * (std::int64_t{1} << 21) + c.x);
@@ -37,7 +39,7 @@ class Occupancy {
   enum class Store : std::uint8_t { grid, table, automatic };
   explicit Occupancy(const Lattice& lattice, Store store = Store::automatic);
 
-  // Forgets what it held. `cells` are by module, no_cell where there is none. Returns the first module whose cell is
+  // Forgets what it held. `cells` are by module; some are no cells. Returns the first module whose cell is
   // taken by an earlier one, or nobody. `grows`: leave room for modules that move out of the box.
   std::uint32_t fill(std::span<const PackedCell> cells, bool grows = false);
   // The cells are those of the last fill, as changed since.

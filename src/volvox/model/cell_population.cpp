@@ -14,6 +14,41 @@ bool is_of_cells(const XMLElement& population) {
   return type != nullptr && std::string_view(type) == "cells";
 }
 
+Vec3 vector_of(const Attributes& attributes, const char* name) {
+  const auto three = attributes.numbers(name, 3);
+  return three ? Vec3{(*three)[0], (*three)[1], (*three)[2]} : Vec3{};
+}
+
+CellDynamics read_dynamics(const XMLElement& e, Report& report) {
+  const Attributes attributes(e, report);
+  CellDynamics d;
+  const auto positive = [&](const char* name, double& value) {
+    value = attributes.number(name, value, Range::positive());
+  };
+  positive("mass", d.mass), positive("axial", d.axial), positive("shear", d.shear);
+  positive("bending", d.bending), positive("torsion", d.torsion);
+  positive("hit_speed", d.hit_speed), positive("give", d.give), positive("push", d.push);
+  positive("rest_speed", d.rest_speed), positive("rest_time", d.rest_time);
+  d.friction = attributes.number("friction", d.friction, Range::not_negative());
+  d.restitution = attributes.number("restitution", d.restitution, Range::between(0, 1));
+  d.drag = attributes.number("drag", d.drag, Range::between(0, 10));
+  d.place = attributes.number("place", d.place, {0, 0.4, true});
+  if (attributes.has("ground")) d.ground = attributes.number("ground", 0, Range::any());
+  d.back = attributes.flag("back", d.back);
+  for (const XMLElement* child : children(e, "volvox:release")) {
+    const Attributes region(*child, report);
+    for (const char* corner : {"low", "high"})
+      if (!region.has(corner))
+        report.error(*child, fmt::format("the box has no {}=", corner), R"(give both corners in m: low="0 0 0")");
+    CellDynamics::Release release{vector_of(region, "low"), vector_of(region, "high"), vector_of(region, "velocity"),
+                                  region.number("at", 0, Range::not_negative())};
+    if (release.low.x > release.high.x || release.low.y > release.high.y || release.low.z > release.high.z)
+      report.error(*child, "the box is empty: low= is beyond high=", "give the lower corner first");
+    d.releases.push_back(release);
+  }
+  return d;
+}
+
 CellPopulation read_population(const XMLElement& e, Report& report) {
   const Attributes attributes(e, report);
   const std::vector<std::string> lattices = {"cubic", "square", "hex", "bcc", "fcc"};
@@ -30,6 +65,9 @@ CellPopulation read_population(const XMLElement& e, Report& report) {
   cells.connected = attributes.flag("connected", cells.connected);
   cells.radio_range = attributes.number("radio_range", 0, Range::not_negative());
   cells.line = e.GetLineNum();
+  const auto dynamics = children(e, "volvox:dynamics");
+  if (!dynamics.empty()) cells.dynamics = read_dynamics(*dynamics.front(), report);
+  if (dynamics.size() > 1) report.error(*dynamics[1], "the population has two <volvox:dynamics>", "keep one");
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next())
     for (const char* foreign : {"robot", "count", "pose", "velocity", "from", "to", "turn", "count_x", "count_y",
                                 "count_z", "spacing_x", "spacing_y", "spacing_z", "jitter", "random_yaw", "seed"})

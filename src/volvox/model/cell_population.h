@@ -5,12 +5,31 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "volvox/base/result.h"
 #include "volvox/model/reader.h"
 
 namespace volvox::model {
+
+// <volvox:dynamics>: catoms go over to the physics engine and back (volvox/mixed, where the words are explained).
+struct CellDynamics {
+  double mass = 0.001;                                          // kg
+  double friction = 0.5, restitution = 0, drag = 0;             // drag: 1/s
+  double axial = 1, shear = 1, bending = 0.01, torsion = 0.01;  // N, N, N m, N m: strength of a bond
+  std::optional<double> ground;                                 // m; none: there is none
+  double hit_speed = 0.5, give = 0.5, push = 1;                 // m/s, part of the strength, N
+  bool back = true;
+  double rest_speed = 0.05, rest_time = 0.5, place = 0.1;  // pitches a second, s, pitches
+  // <volvox:release>: the catoms of the lattice in a box go over at a time, with a velocity.
+  struct Release {
+    Vec3 low, high, velocity;  // m, m/s
+    double at = 0;             // s
+  };
+  std::vector<Release> releases{};
+};
 
 struct CellPopulation {
   std::string name;
@@ -23,6 +42,7 @@ struct CellPopulation {
   std::uint32_t motion_ticks = 1;
   bool connected = false;  // motions may not cut the ensemble
   double radio_range = 0;  // m; 0: no radio
+  std::optional<CellDynamics> dynamics{};
   int line = 0;
 };
 

@@ -65,6 +65,10 @@ constexpr ElementRule rules[] = {
     {"population", "world",
      "name type robot count pose velocity from to turn count_x count_y count_z spacing_x spacing_y spacing_z jitter "
      "random_yaw seed lattice cells program pitch motion motion_ticks connected capacity radio_range"},
+    {"dynamics", "volvox:population",
+     "ground mass friction restitution drag axial shear bending torsion hit_speed give push back rest_speed rest_time "
+     "place"},
+    {"release", "volvox:dynamics", "low high velocity at"},
 };
 
 bool holds(std::string_view words, std::string_view word) {

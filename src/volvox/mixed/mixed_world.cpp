@@ -1,0 +1,398 @@
+#include "volvox/mixed/mixed_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "volvox/base/cell_grid.h"
+
+namespace volvox::mixed {
+
+using lattice::CatomId;
+using lattice::Cell;
+using lattice::Touch;
+
+namespace {
+
+// In pitches. Features face each other if they are so near, and the line between the catoms is within 25 degrees of
+// both.
+constexpr double touch_reach = 1.1, touch_cosine = 0.9;
+constexpr double blocked_reach = 0.95;  // a cell is not free for others if a body is so near its centre
+
+std::vector<Vec3> directions_of(const lattice::Lattice& lattice) {
+  std::vector<Vec3> directions;
+  for (int port = 0; port < lattice.ports(); ++port)
+    directions.push_back(normalized(lattice.position(lattice.neighbor({}, port)) - lattice.position({})));
+  return directions;
+}
+
+}  // namespace
+
+MixedWorld::MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options, physics::EngineRegistry engines)
+    : options_(options),
+      engines_(std::move(engines)),
+      catoms_(catoms),
+      bodies_(catoms.ensemble().lattice(), options.body, options.ground),
+      directions_(directions_of(catoms.ensemble().lattice())) {
+  const lattice::Lattice& lattice = catoms.ensemble().lattice();
+  // All cells that one within 1.3 pitches of a place can be from the cell that is nearest to it.
+  constexpr double reach = 1.3 + 0.87;
+  for (int parity = 0; parity < 2; ++parity) {
+    const Cell own{0, lattice.kind() == lattice::Kind::hex ? parity : 0, lattice.flat() ? 0 : parity};
+    std::vector<std::pair<double, Cell>> found;
+    for (int z = lattice.flat() ? 0 : -4; z <= (lattice.flat() ? 0 : 4); ++z)
+      for (int y = -3; y <= 3; ++y)
+        for (int x = -3; x <= 3; ++x) {
+          const Cell cell{own.x + x, own.y + y, own.z + z};
+          const double far = length(lattice.position(cell) - lattice.position(own));
+          if (far <= reach * lattice.pitch()) found.emplace_back(far, Cell{x, y, z});
+        }
+    std::sort(found.begin(), found.end());
+    for (const auto& [far, offset] : found) near_[parity].push_back(offset), near_distance_[parity].push_back(far);
+  }
+}
+
+Result<void> MixedWorld::use(const std::string& engine, ThreadPool* threads, double max_substep) {
+  if (engine != options_.engine && !loose_.empty())
+    return Error(
+        fmt::format("the engine '{}' cannot take over {} catoms of '{}'", engine, loose_.size(), options_.engine),
+        "go on with the same engine");
+  if (engine != options_.engine) bodies_.forget(), walls_.clear();
+  options_.engine = engine, options_.max_substep = max_substep;
+  catoms_.use_threads(threads);
+  return make_engine(threads);
+}
+
+Result<void> MixedWorld::make_engine(ThreadPool* threads) {
+  auto made = bodies_.use([this, threads] {
+    return engines_.make(options_.engine, {options_.gravity, options_.max_substep, threads, {}});
+  });
+  if (made.ok() && !bodies_.engine().info().moves)
+    return Error(fmt::format("the engine '{}' moves nothing", options_.engine), "use native, bullet, ode or mujoco");
+  return made;
+}
+
+Result<void> MixedWorld::start() {
+  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
+  const BondStrength& bond = options_.bond;
+  if (!positive(options_.body.mass))
+    return Error(fmt::format("catoms cannot have a mass of {} kg", options_.body.mass), "give more than 0");
+  if (!(options_.body.drag >= 0 && options_.body.drag <= 10))
+    return Error(fmt::format("a drag of {} a second is not possible", options_.body.drag), "give 0 to 10");
+  if (!positive(bond.axial) || !positive(bond.shear) || !positive(bond.bending) || !positive(bond.torsion))
+    return Error("a bond without strength holds nothing", "give all four strengths, each more than 0");
+  if (!positive(options_.hit_speed) || !positive(options_.give) || !positive(options_.push))
+    return Error("catoms at rest would go over to dynamics", "give hit_speed, give and push more than 0");
+  if (!positive(options_.place) || options_.place > 0.4)
+    return Error(fmt::format("a catom cannot be taken for one in a cell {} pitches away", options_.place),
+                 "give more than 0 and at most 0.4");
+  if (auto made = make_engine(nullptr); !made.ok()) return made;
+  return catoms_.start();
+}
+
+Result<void> MixedWorld::release(CatomId catom, const Twist& velocity) {
+  if (in_dynamics(catom))
+    return Error(fmt::format("the catom {} is in dynamics already", std::uint32_t{catom}), "name one of the lattice");
+  if (!catoms_.ensemble().has(catom))
+    return Error(fmt::format("there is no catom {}", std::uint32_t{catom}), "name one that is there");
+  if (!finite(velocity)) return Error("a velocity is not a number", "give finite ones");
+  const auto place = std::lower_bound(asked_.begin(), asked_.end(), std::uint32_t{catom},
+                                      [](const Asked& asked, std::uint32_t id) { return asked.catom < id; });
+  if (place != asked_.end() && place->catom == catom) place->velocity = velocity;
+  else asked_.insert(place, {catom, velocity});
+  return {};
+}
+
+Result<void> MixedWorld::tick(Time begin, Time end) {
+  const double dt = (end - begin).seconds();
+  VOLVOX_ASSERT(dt > 0);
+  if (auto done = catoms_.tick(); !done.ok()) return done;  // A is what look_around() found
+  forget_what_moved();
+  Who who;
+  choose_who_goes(dt, who);
+  go_over(std::move(who));
+  update_walls(dt);
+  if (loose_.empty()) {
+    look_around();
+    return {};
+  }
+  for (const Loose& one : loose_) bodies_.slow_down(one.body);
+  if (StepStatus status = bodies_.engine().advance(begin, end); !status.ok()) {
+    std::string name = "the world";
+    for (const Loose& one : loose_)
+      if (one.body == status.body) name = fmt::format("the catom {}", one.catom);
+    return Error(fmt::format("tick {}: {}: {}", catoms_.ticks(), name, status.text()),
+                 "try shorter substeps (--substep), lighter hits or weaker bonds");
+  }
+  break_bonds();
+  note_rest(dt);
+  if (options_.goes_back) go_back();
+  look_around();
+  changes_.most = std::max<std::uint64_t>(changes_.most, loose_.size());
+  return {};
+}
+
+Pose MixedWorld::pose(CatomId catom) const {
+  if (const Loose* one = find_loose(catom)) return bodies_.pose(one->body);
+  return {catoms_.ensemble().lattice().position(catoms_.ensemble().cell(catom)), {}};
+}
+
+Twist MixedWorld::velocity(CatomId catom) const {
+  const Loose* one = find_loose(catom);
+  return one != nullptr ? bodies_.velocity(one->body) : Twist{};
+}
+
+double MixedWorld::kinetic_energy() const {
+  double energy = 0;
+  for (const Loose& one : loose_) energy += bodies_.kinetic_energy(one.body);
+  return energy;
+}
+
+const MixedWorld::Loose* MixedWorld::find_loose(std::uint32_t catom) const {
+  const auto found = std::lower_bound(loose_.begin(), loose_.end(), catom,
+                                      [](const Loose& one, std::uint32_t id) { return one.catom < id; });
+  return found != loose_.end() && found->catom == catom ? &*found : nullptr;
+}
+
+// Catoms of the lattice whose cell or number has gone are no walls any more, and let go.
+void MixedWorld::forget_what_moved() {
+  const lattice::Ensemble& ensemble = catoms_.ensemble();
+  Who gone;
+  for (const Wall& wall : walls_)
+    if (!ensemble.has(wall.catom) || lattice::pack(ensemble.cell(wall.catom)) != wall.cell) gone.push_back(wall.catom);
+  for (const Loose& one : loose_)
+    if (!ensemble.is_loose(one.catom)) gone.push_back(one.catom);
+  std::erase_if(asked_, [&](const Asked& asked) { return !ensemble.has(asked.catom); });
+  if (gone.empty()) return;
+  changed_ = true;
+  for (const std::uint32_t catom : gone) {
+    for (Bond& bond : bonds_)
+      if (bond.of(catom)) cut(bond);
+    std::erase_if(bonds_, [&](const Bond& bond) { return bond.of(catom); });
+    if (const Loose* one = find_loose(catom)) {
+      bodies_.remove(one->body);
+      loose_.erase(loose_.begin() + (one - loose_.data()));
+    } else {
+      remove_wall(catom);
+    }
+  }
+}
+
+// Which catoms of the lattice are in the engine: those that somebody may touch in this tick, and those with bonds.
+void MixedWorld::update_walls(double dt) {
+  if (!changed_ && !moved_) return;
+  const double reach = 1.3 * catoms_.ensemble().lattice().pitch();
+  Who needed;
+  for (const Loose& one : loose_)
+    along(one, dt, [&](const Vec3& place) {
+      each_near(place, reach, [&](std::uint32_t catom, const Cell&, const Vec3&) {
+        if (catom != lattice::nobody) needed.push_back(catom);
+      });
+    });
+  for (const Bond& bond : bonds_)
+    for (const std::uint32_t end : {bond.a, bond.b})
+      if (catoms_.ensemble().has(end)) needed.push_back(end);
+  std::sort(needed.begin(), needed.end());
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  Who unused;
+  for (const Wall& wall : walls_)
+    if (!std::binary_search(needed.begin(), needed.end(), wall.catom)) unused.push_back(wall.catom);
+  for (const std::uint32_t catom : unused) remove_wall(catom);
+  for (const std::uint32_t catom : needed) (void)body_of(catom);
+}
+
+void MixedWorld::remove_wall(std::uint32_t catom) {
+  const auto found = std::lower_bound(walls_.begin(), walls_.end(), catom,
+                                      [](const Wall& wall, std::uint32_t id) { return wall.catom < id; });
+  if (found == walls_.end() || found->catom != catom) return;
+  bodies_.remove_wall(found->body);
+  walls_.erase(found);
+}
+
+physics::BodyId MixedWorld::body_of(std::uint32_t catom) {
+  if (const Loose* one = find_loose(catom)) return one->body;
+  const auto place = std::lower_bound(walls_.begin(), walls_.end(), catom,
+                                      [](const Wall& wall, std::uint32_t id) { return wall.catom < id; });
+  if (place != walls_.end() && place->catom == catom) return place->body;
+  const Cell cell = catoms_.ensemble().cell(catom);
+  const physics::BodyId body = bodies_.add_wall(catoms_.ensemble().lattice().position(cell));
+  walls_.insert(place, {catom, lattice::pack(cell), body});
+  return body;
+}
+
+void MixedWorld::cut(Bond& bond) {
+  if (bond.joint.valid() && bodies_.engine().has(bond.joint)) bodies_.engine().remove_joint(bond.joint);
+  bond.joint = {};
+}
+
+// As the two lie now, so that a bond never pulls when it is made. The x axis goes from a to b.
+void MixedWorld::connect() {
+  for (Bond& bond : bonds_) {
+    if (bond.joint.valid()) continue;
+    physics::JointDesc desc;
+    desc.type = physics::JointType::dock;
+    desc.a = body_of(bond.a), desc.b = body_of(bond.b);
+    const Pose a = bodies_.pose(desc.a), b = bodies_.pose(desc.b);
+    const Pose middle{(a.position + b.position) / 2, Quat::between({1, 0, 0}, normalized(b.position - a.position))};
+    desc.frame_a = a.inverse() * middle, desc.frame_b = b.inverse() * middle;
+    bond.joint = bodies_.engine().add_joint(desc);
+  }
+}
+
+double MixedWorld::use_of(const Bond& bond) const {
+  const Wrench& load = bodies_.engine().loads()[bond.joint.index];  // on b
+  const BondStrength& most = options_.bond;
+  return std::max({-load.force.x / most.axial, length(load.force.y, load.force.z) / most.shear,
+                   length(load.torque.y, load.torque.z) / most.bending, std::fabs(load.torque.x) / most.torsion});
+}
+
+void MixedWorld::break_bonds() {
+  const std::size_t before = bonds_.size();
+  for (Bond& bond : bonds_)
+    if (use_of(bond) > 1) cut(bond);
+  std::erase_if(bonds_, [](const Bond& bond) { return !bond.joint.valid(); });
+  changes_.bonds_broken += before - bonds_.size();
+  changed_ = changed_ || bonds_.size() != before;
+}
+
+int MixedWorld::port_towards(const Vec3& direction) const {
+  for (int port = 0; port < std::ssize(directions_); ++port)
+    if (dot(directions_[port], direction) >= touch_cosine) return port;
+  return lattice::no_port;
+}
+
+// Nearest pairs first; a feature links to one other.
+void MixedWorld::find_touches(std::vector<Touch>& touches) const {
+  const lattice::Ensemble& ensemble = catoms_.ensemble();
+  const double pitch = ensemble.lattice().pitch(), reach = touch_reach * pitch;
+  struct Pair {
+    double squared = 0;
+    Touch touch;
+  };
+  std::vector<Pair> pairs;
+  std::vector<Vec3> places;
+  for (const Loose& one : loose_) places.push_back(bodies_.pose(one.body).position);
+  const auto port_of = [&](const Loose& one, const Vec3& to) {
+    const Pose& pose = bodies_.pose(one.body);
+    return port_towards(pose.rotation.conjugate() * normalized(to - pose.position));
+  };
+  const auto add = [&](std::uint32_t a, int port_a, std::uint32_t b, int port_b, double squared) {
+    if (port_a == lattice::no_port || port_b == lattice::no_port) return;
+    Touch touch{a, b, narrow<std::uint8_t>(port_a), narrow<std::uint8_t>(port_b)};
+    if (a > b) std::swap(touch.a, touch.b), std::swap(touch.port_a, touch.port_b);
+    pairs.push_back({squared, touch});
+  };
+  CellGrid grid(places, reach);
+  grid.near_pairs(reach, [&](std::uint32_t i, std::uint32_t k, double squared) {
+    add(loose_[i].catom, port_of(loose_[i], places[k]), loose_[k].catom, port_of(loose_[k], places[i]), squared);
+  });
+  for (std::size_t i = 0; i < loose_.size(); ++i)
+    each_near(places[i], reach, [&](std::uint32_t catom, const Cell&, const Vec3& at) {
+      if (catom == lattice::nobody) return;
+      const int port = port_towards(normalized(places[i] - at));
+      if (port == lattice::no_port || ensemble.around(catom).at(port) != lattice::nobody) return;
+      add(loose_[i].catom, port_of(loose_[i], at), catom, port, length_squared(at - places[i]));
+    });
+  std::sort(pairs.begin(), pairs.end(), [](const Pair& x, const Pair& y) {
+    return std::tuple(x.squared, x.touch.a, x.touch.b) < std::tuple(y.squared, y.touch.a, y.touch.b);
+  });
+  std::unordered_map<std::uint32_t, std::uint32_t> taken;  // only looked up: its order does not matter
+  for (const Pair& pair : pairs) {
+    const Touch& t = pair.touch;
+    std::uint32_t &at_a = taken[t.a], &at_b = taken[t.b];
+    if ((at_a >> t.port_a & 1) != 0 || (at_b >> t.port_b & 1) != 0) continue;
+    at_a |= 1u << t.port_a, at_b |= 1u << t.port_b;
+    touches.push_back(t);
+  }
+}
+
+void MixedWorld::look_around() {
+  const lattice::Ensemble& ensemble = catoms_.ensemble();
+  std::vector<Pose> poses;
+  moved_ = false;
+  for (const Loose& one : loose_) {
+    poses.push_back(bodies_.pose(one.body));
+    moved_ = moved_ || bodies_.velocity(one.body) != Twist{};
+  }
+  moved_ = moved_ || poses != looked_at_;
+  if (!moved_ && !changed_) return;
+  changed_ = false;
+  std::vector<lattice::LooseCatom> loose;
+  std::vector<lattice::PackedCell> blocked;
+  const double reach = blocked_reach * ensemble.lattice().pitch();
+  for (std::size_t i = 0; i < loose_.size(); ++i) {
+    loose.push_back({loose_[i].catom, poses[i].position});
+    each_near(poses[i].position, reach, [&](std::uint32_t catom, const Cell& cell, const Vec3&) {
+      if (catom == lattice::nobody) blocked.push_back(lattice::pack(cell));
+    });
+  }
+  std::sort(blocked.begin(), blocked.end());
+  blocked.erase(std::unique(blocked.begin(), blocked.end()), blocked.end());
+  std::vector<Touch> touches;
+  find_touches(touches);
+  catoms_.place_loose(std::move(loose), touches, std::move(blocked));
+  looked_at_ = std::move(poses);
+}
+
+void MixedWorld::archive(Archive& ar) {
+  catoms_.archive(ar);
+  ar.section("mixed", "catoms in dynamics");
+  ar("loose", loose_);
+  ar("walls", walls_);
+  ar("bonds", bonds_);
+  ar("asked", asked_);
+  ar("changes", changes_);
+  bodies_.archive(ar);
+  if (!ar.loading()) return;
+  if (ar.ok() && !sound()) ar.fail("the snapshot is damaged: its catoms in dynamics do not fit together");
+  if (!ar.ok()) loose_.clear(), walls_.clear(), bonds_.clear(), asked_.clear();
+  looked_at_.clear();
+  changed_ = true;
+  look_around();
+}
+
+// Before anything is used as an index: the file may be damaged.
+bool MixedWorld::sound() const {
+  const lattice::Ensemble& ensemble = catoms_.ensemble();
+  const auto ascending = [](const auto& list) {
+    return std::adjacent_find(list.begin(), list.end(),
+                              [](const auto& a, const auto& b) { return a.catom >= b.catom; }) == list.end();
+  };
+  if (!ascending(loose_) || !ascending(walls_) || !ascending(asked_) || loose_.size() != ensemble.loose()) return false;
+  std::vector<std::uint32_t> bodies, joints;
+  for (const Loose& one : loose_) {
+    if (!ensemble.is_loose(one.catom) || !bodies_.is_catom(one.body) || !std::isfinite(one.still)) return false;
+    bodies.push_back(one.body.index);
+  }
+  for (const Wall& wall : walls_) {
+    if (!ensemble.has(wall.catom) || lattice::pack(ensemble.cell(wall.catom)) != wall.cell ||
+        !bodies_.is_wall(wall.body) || bodies_.is_parked(wall.body))
+      return false;
+    bodies.push_back(wall.body.index);
+  }
+  for (const Asked& asked : asked_)
+    if (!ensemble.there(asked.catom) || !finite(asked.velocity)) return false;
+  for (const Bond& bond : bonds_) {
+    const bool known = (find_loose(bond.a) != nullptr || ensemble.has(bond.a)) &&
+                       (find_loose(bond.b) != nullptr || ensemble.has(bond.b));
+    if (bond.a >= bond.b || !known || !bodies_.engine().has(bond.joint)) return false;
+    joints.push_back(bond.joint.index);
+  }
+  const auto unique = [](std::vector<std::uint32_t>& numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    return std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
+  };
+  return std::adjacent_find(bonds_.begin(), bonds_.end(), [](const Bond& x, const Bond& y) { return !(x < y); }) ==
+             bonds_.end() &&
+         unique(bodies) && unique(joints);
+}
+
+std::uint64_t MixedWorld::hash() {
+  HashArchive ar;
+  archive(ar);
+  return ar.value();
+}
+
+}  // namespace volvox::mixed
