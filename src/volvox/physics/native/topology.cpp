@@ -56,10 +56,14 @@ class Graph {
 
   bool tree() const { return inner_ + 1 == members_.size() && anchors_.size() <= 1; }
 
-  TreePlan plan() const {
+  // `for_segments`: see TreePlan.
+  TreePlan plan(bool for_segments = false) const {
     TreePlan plan;
+    plan.for_segments = for_segments;
     plan.steps.reserve(members_.size());
-    const int root = anchors_.empty() ? centre() : anchors_[0].to;
+    const int root = !anchors_.empty() ? anchors_[0].to : for_segments ? farthest_path(0).front() : centre();
+    const std::vector<int> sizes = for_segments ? subtree_sizes(root) : std::vector<int>{};
+    std::vector<Edge> sorted;
     struct Visit {
       int member, parent, joint;
     };
@@ -69,7 +73,14 @@ class Graph {
       stack.pop_back();
       const int step = static_cast<int>(plan.steps.size());
       plan.steps.push_back({members_[static_cast<std::size_t>(at.member)], at.parent, at.joint});
-      const std::span<const Edge> out = edges(at.member);
+      std::span<const Edge> out = edges(at.member);
+      if (for_segments && out.size() > 2) {
+        sorted.assign(out.begin(), out.end());
+        std::stable_sort(sorted.begin(), sorted.end(), [&](const Edge& x, const Edge& y) {
+          return sizes[static_cast<std::size_t>(x.to)] < sizes[static_cast<std::size_t>(y.to)];
+        });
+        out = sorted;
+      }
       for (std::size_t i = out.size(); i-- > 0;) {
         if (out[i].joint != at.joint) stack.push_back({out[i].to, step, out[i].joint});
       }
@@ -88,9 +99,10 @@ class Graph {
     const std::vector<int> path = farthest_path(there.front());
     return path[path.size() / 2];
   }
-  // From the member farthest from `from` back to it.
-  std::vector<int> farthest_path(int from) const {
-    std::vector<int> previous(members_.size(), -2), queue;
+  // Nearest first; `previous`: by member, the one before it on the way from the first.
+  std::vector<int> by_distance(int from, std::vector<int>& previous) const {
+    std::vector<int> queue;
+    previous.assign(members_.size(), -2);
     queue.reserve(members_.size());
     queue.push_back(from);
     previous[static_cast<std::size_t>(from)] = -1;
@@ -101,6 +113,20 @@ class Graph {
         queue.push_back(edge.to);
       }
     }
+    return queue;
+  }
+  std::vector<int> subtree_sizes(int root) const {
+    std::vector<int> previous, sizes(members_.size(), 1);
+    const std::vector<int> queue = by_distance(root, previous);
+    for (std::size_t i = queue.size(); i-- > 1;)
+      sizes[static_cast<std::size_t>(previous[static_cast<std::size_t>(queue[i])])] +=
+          sizes[static_cast<std::size_t>(queue[i])];
+    return sizes;
+  }
+  // From the member farthest from `from` back to it.
+  std::vector<int> farthest_path(int from) const {
+    std::vector<int> previous;
+    const std::vector<int> queue = by_distance(from, previous);
     std::vector<int> path;
     for (int at = queue.back(); at >= 0; at = previous[static_cast<std::size_t>(at)]) path.push_back(at);
     return path;
@@ -232,7 +258,12 @@ void Topology::build(World& world) {
   const Graph graph(world, members_, joints_);
   std::unique_ptr<Island> island;
   if (graph.tree()) {
-    auto tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));
+    std::unique_ptr<Tree> tree;
+    if (members_.size() > Tree::most_uncut) {
+      tree = std::make_unique<Tree>(world, graph.plan(true), spare_tree(members_.size()));
+      if (!tree->cut()) spares_.push_back(std::move(tree));
+    }
+    if (!tree) tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));
     if (tree->fits_flock()) tree->set_pattern(pattern_of(*tree));
     island = std::move(tree);
   } else {

@@ -33,7 +33,11 @@ Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) 
   const std::size_t count = plan.steps.size();
   bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), dofs_.reserve(count), y_first_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) add_node(world, plan, i);
-  nodes_.resize(shapes_.size());
+  if (plan.for_segments && shapes_.size() > most_uncut) {
+    if (std::vector<Segment> segments = cut_into_segments(shapes_); !segments.empty())
+      segments_ = std::make_unique<Segments>(tree_nodes(), std::move(segments));
+  }
+  nodes_.resize(segments_ ? 0 : shapes_.size());
   plan_branches();
   plan_parts();
   plan_blocks();
@@ -100,11 +104,23 @@ void Tree::plan_branches() {
 }
 
 void Tree::predict(World& world, double step, ThreadPool* threads) {
+  if (segments_) {
+    load_ground(world);
+    if (!load_drags(world, step, threads)) drags_.clear();
+    segments_->predict(world, tree_nodes(), ground_state_, drags_, step, threads);
+    touched_ = false;
+    return;
+  }
   load(world, step, threads);
   solve_and_settle(world, threads);
 }
 
 void Tree::predict_again(World& world, ThreadPool* threads) {
+  if (segments_) {
+    segments_->predict_again(threads);
+    touched_ = false;
+    return;
+  }
   const auto again = [&](std::size_t i) {
     for (int k = 0; k < shapes_[i].dofs; ++k) {
       Drive<double>& drive = world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)];
@@ -164,6 +180,7 @@ void Tree::load(World& world, double step, ThreadPool* threads) {
 void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   Node<double>& n = nodes_[i];
   load_state(world, bodies_[i], step, n);
+  n.drag = drags ? drags_[i] : V3<double>{};
   n.dragged = drags && any_drag(n.drag);
   if (shapes_.size() == 1 && !anchored_) {
     load_free_inertia(shapes_[i], n, lane(world.bodies[static_cast<std::size_t>(bodies_[i])].spin), step);
@@ -204,17 +221,17 @@ bool Tree::load_drags(const World& world, double step, ThreadPool* threads) {
     raise_to(most, own);
   });
   if (most * step * step < safe_pull_) return false;
-  for (Node<double>& n : nodes_) n.drag = {};
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+  drags_.assign(shapes_.size(), {});
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
     if (joints_[i] < 0) continue;
     const double force = tension(i);
-    nodes_[i].drag = nodes_[i].drag + drag_torque(force, shapes_[i].anchor_child);
+    drags_[i] = drags_[i] + drag_torque(force, shapes_[i].anchor_child);
     if (shapes_[i].parent < 0) continue;
-    Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
-    p.drag = p.drag + drag_torque(force, shapes_[i].anchor_parent);
+    V3<double>& parent = drags_[static_cast<std::size_t>(shapes_[i].parent)];
+    parent = parent + drag_torque(force, shapes_[i].anchor_parent);
   }
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    nodes_[i].drag = stability_drag(nodes_[i].drag, shapes_[i].moments, step);
+  for (std::size_t i = 0; i < shapes_.size(); ++i)
+    drags_[i] = stability_drag(drags_[i], shapes_[i].moments, step);
   return true;
 }
 
@@ -322,13 +339,15 @@ void Tree::give_to_parent(std::size_t i) {
 }
 
 Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
-  const Spatial<double>& v = nodes_[static_cast<std::size_t>(node)].fresh;
+  const Spatial<double> v =
+      segments_ ? segments_->predicted(node) : nodes_[static_cast<std::size_t>(node)].fresh;
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 
 Verdict Tree::take_up(World& world, ThreadPool* threads) {
   if (!touched_) return Verdict::holds;
   move_to(0);
+  if (segments_) return segments_->take_up(coordinates_, coordinate_, tree_nodes(), threads);
   std::atomic<Verdict> verdict = take_up_node(world, 0);
   for_branches(threads, [&](Range branch) {
     Verdict worst = Verdict::holds;
@@ -361,8 +380,9 @@ Verdict Tree::take_up_node(World& world, std::size_t i) {
 
 // Children first: a body is moved as soon as nobody needs its old pose any more.
 void Tree::finish(World& world, double step, ThreadPool* threads) {
-  const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
   const Vec3 fall = !anchored_ ? outer_fall(world, step) : Vec3{};
+  if (segments_) return segments_->finish(world, tree_nodes(), step, fall, threads);
+  const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) take_in(nodes_[i]);
     for (std::size_t i = branch.last; i-- > branch.first;) {
