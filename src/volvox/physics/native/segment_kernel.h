@@ -58,7 +58,9 @@ struct SegmentNode {
   alignas(sizeof(T)) V3<T> x;
   Q4<T> q;
   Spatial<T> v;  // of the last substep
-  Spatial<T> own;
+  V3<T> spin;
+  Spatial<T> outside;  // weight and forces, as impulses of a substep
+  Spatial<T> own;      // momentum, and all that acts on it but joints
   M3<T> axes;
   S3<T> inertia;
   V3<T> r;
@@ -67,12 +69,12 @@ struct SegmentNode {
   Spatial<T> change;  // of it, by contacts
 };
 
-// What a joint did in the substep.
+// What a joint did.
 template <class T>
 struct SegmentLoad {
-  alignas(sizeof(T)) Spatial<T> load;  // in the principal axes of its body a
-  T tension, motor;
-  V3<T> spin;  // of the body, at the end of the substep
+  alignas(sizeof(T)) Spatial<T> load;  // of the tick so far, in the principal axes of its body a
+  T motor;                             // likewise
+  T tension;                           // of the substep
 };
 
 // Where the segment meets the rest of the tree.
@@ -131,6 +133,7 @@ struct SegmentAnswer {
   bool changed = false;  // drives that the solution refuted
   bool walled = false;   // a wall stands whose gain is not known yet
   Verdict verdict = Verdict::holds;
+  double most_tension = 0;
 };
 
 template <class T>
@@ -149,7 +152,7 @@ class SegmentStep {
       case SegmentStage::sum_change: sum_change(); break;
       case SegmentStage::take_up: return take_up();
       case SegmentStage::sum_passed: sum_passed(); break;
-      case SegmentStage::finish: finish(); break;
+      case SegmentStage::finish: return finish();
     }
     return {};
   }
@@ -164,6 +167,7 @@ class SegmentStep {
       n.axes = rotation_matrix(n.q);
       const M3<T> middle = rotation_matrix(turned(n.q, n.v.a * (h_ * 0.5)));
       n.inertia = turned_diagonal(middle, s_.shapes[i].moments);
+      n.own = Spatial<T>{n.spin, n.v.l * s_.shapes[i].mass} + n.outside;
       if (s_.held) s_.held[i] = turned_diagonal(middle, s_.drag[i]);
       if (root(i)) continue;
       const SegmentPlace& place = s_.places[i];
@@ -183,7 +187,9 @@ class SegmentStep {
       }
     }
     if (s_.end >= 0) s_.ends->reach = s_.nodes[s_.end].x - (s_.hangs ? s_.ends->above.x : s_.nodes[0].x);
-    return {false, any(walled), Verdict::holds};
+    SegmentAnswer answer;
+    answer.walled = any(walled);
+    return answer;
   }
 
   // Walls that stand from the substep before, after a solution without them.
@@ -345,7 +351,9 @@ class SegmentStep {
       n.fresh = y;
       if (order_.settle) changed = changed | settle(place, dofs);
     }
-    return {any(changed), false, Verdict::holds};
+    SegmentAnswer answer;
+    answer.changed = any(changed);
+    return answer;
   }
 
   VOLVOX_KERNEL MaskOf<T> settle(const SegmentPlace& place, SegmentDof<T>* dofs) {
@@ -394,10 +402,9 @@ class SegmentStep {
       s_.nodes[i].change = changed(i, above);
       if (place.dofs == 1) judge(place.first_dof, misplaced, overloaded);
     }
-    return {false, false,
-            any(misplaced)    ? Verdict::misplaced
-            : any(overloaded) ? Verdict::overloaded
-                              : Verdict::holds};
+    SegmentAnswer answer;
+    answer.verdict = any(misplaced) ? Verdict::misplaced : any(overloaded) ? Verdict::overloaded : Verdict::holds;
+    return answer;
   }
   // See Drive::judge.
   VOLVOX_KERNEL void judge(int k, MaskOf<T>& misplaced, MaskOf<T>& overloaded) {
@@ -430,7 +437,8 @@ class SegmentStep {
     s_.ends->passed = sum;
   }
 
-  VOLVOX_KERNEL void finish() {
+  VOLVOX_KERNEL SegmentAnswer finish() {
+    T most{};
     for (int i = s_.count; i-- > 0;) {
       const SegmentPlace& place = s_.places[i];
       SegmentNode<T>& n = s_.nodes[i];
@@ -448,8 +456,15 @@ class SegmentStep {
           book(i, passed, s_.ends->above.x, s_.ends->above.axes);
         }
       }
-      move(n, s_.loads[i].spin);
+      most = larger(most, s_.loads[i].tension);
+      move(n);
     }
+    SegmentAnswer answer;
+    for (int lane = 0; lane < lane_count<T>; ++lane) {
+      const double tension = take(most, lane);
+      if (tension > answer.most_tension) answer.most_tension = tension;
+    }
+    return answer;
   }
 
   VOLVOX_KERNEL void book(int i, const Spatial<T>& passed, const V3<T>& x_parent, const M3<T>& axes_parent) {
@@ -461,17 +476,19 @@ class SegmentStep {
     const V3<T> arm = axes * (place.flipped ? s_.shapes[i].anchor_child : s_.shapes[i].anchor_parent);
     SegmentLoad<T>& out = s_.loads[i];
     out.tension = length(force) / order_.step;
-    out.load.l = transposed_times(axes, force);
-    out.load.a = transposed_times(axes, torque + cross(n.x - (x + arm), force));
+    out.load.l = out.load.l + transposed_times(axes, force);
+    out.load.a = out.load.a + transposed_times(axes, torque + cross(n.x - (x + arm), force));
     if (place.dofs != 1) return;
     SegmentDof<T>& dof = s_.dofs[place.first_dof];
-    out.motor = s_.drives[place.first_dof].motor_impulse(dof.qdot);
+    out.motor = out.motor + s_.drives[place.first_dof].motor_impulse(dof.qdot);
     dof.position = dof.position + dof.qdot * order_.step;
+    dof.velocity = dof.qdot;
   }
 
   // Children first: nobody needs the old pose any more.
-  VOLVOX_KERNEL void move(SegmentNode<T>& n, V3<T>& spin) const {
-    spin = n.inertia * n.fresh.a;
+  VOLVOX_KERNEL void move(SegmentNode<T>& n) const {
+    n.v = n.fresh;
+    n.spin = n.inertia * n.fresh.a;
     n.x = n.x + (n.fresh.l * h_ - spread<T>(order_.fall));
     n.q = turned(n.q, n.fresh.a * h_);
   }

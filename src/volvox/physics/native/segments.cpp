@@ -195,13 +195,15 @@ class SegmentPack {
   int segment(int lane) const { return numbers_[at(lane < lanes_used() ? lane : 0)]; }  // among the tree's
 
   virtual SegmentAnswer run(SegmentStage stage, const SegmentOrder& order) = 0;
-  virtual void load_state(const World& world, const TreeNodes& tree, const Support<double>& ground,
-                          std::span<const V3<double>> drags, double step) = 0;
+  virtual void load_state(const World& world, const TreeNodes& tree, double step) = 0;
+  virtual void load_above(const World& world, const TreeNodes& tree, const Support<double>& ground) = 0;
+  virtual void load_drags(std::span<const V3<double>> drags) = 0;
   virtual void load_latches(World& world, const TreeNodes& tree, double step) = 0;
   virtual void load_coordinates(std::span<const double> coordinates, std::span<const std::size_t> where,
                                 const TreeNodes& tree) = 0;
   virtual void add_pushes(const World& world, const TreeNodes& tree) = 0;
-  virtual void commit(World& world, const TreeNodes& tree) const = 0;
+  virtual void commit_bodies(World& world, const TreeNodes& tree) const = 0;
+  virtual void commit_joints(World& world, const TreeNodes& tree) const = 0;
 
   // Where a segment meets the rest of the tree.
   struct Seen {
@@ -295,9 +297,8 @@ class LanePack final : public SegmentPack {
     return run_segments(view, stage, order);
   }
 
-  void load_state(const World& world, const TreeNodes& tree, const Support<double>& ground,
-                  std::span<const V3<double>> drags, double step) override {
-    held_.resize(drags.empty() ? 0 : nodes_.size()), drag_.resize(held_.size());
+  // The start of a tick. Until its end the state is kept here.
+  void load_state(const World& world, const TreeNodes& tree, double step) override {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const SegmentPlace& place = pattern_.places[i];
       SegmentNode<T>& n = nodes_[i];
@@ -306,15 +307,16 @@ class LanePack final : public SegmentPack {
         const Body& body = world.bodies[index];
         const Wrench& force = world.system.forces[index];
         put(n.x, lane, body.position), put(n.q, lane, body.rotation);
-        put(n.v.a, lane, body.angular), put(n.v.l, lane, body.linear);
-        put(n.own, lane,
-            Spatial<double>{lane_of(body.spin + force.torque * step),
-                            lane_of(body.linear * body.mass + (body.weight + force.force) * step)} +
-                body.push);
-        if (!drags.empty()) put(drag_[i], lane, drags[node]);
-        for (int k = 0; k < place.dofs; ++k) load_drive(world, at(tree.joints[node]), at(k), at(place.first_dof + k), lane);
+        put(n.v.a, lane, body.angular), put(n.v.l, lane, body.linear), put(n.spin, lane, body.spin);
+        put(n.outside.a, lane, force.torque * step), put(n.outside.l, lane, (body.weight + force.force) * step);
+        for (int k = 0; k < place.dofs; ++k)
+          load_drive(world, at(tree.joints[node]), at(k), at(place.first_dof + k), lane);
       });
+      loads_[i] = SegmentLoad<T>{};
     }
+  }
+
+  void load_above(const World& world, const TreeNodes& tree, const Support<double>& ground) override {
     if (!pattern_.hangs) return;
     for_lanes([&](int lane, const Segment& segment) {
       const int parent = tree.shapes[at(segment.first)].parent;
@@ -327,6 +329,12 @@ class LanePack final : public SegmentPack {
                    body.axes,
                    {lane_of(body.angular), lane_of(body.linear)}});
     });
+  }
+
+  void load_drags(std::span<const V3<double>> drags) override {
+    held_.resize(drags.empty() ? 0 : nodes_.size()), drag_.resize(held_.size());
+    for (std::size_t i = 0; i < drag_.size(); ++i)
+      for_lanes([&](int lane, const Segment& segment) { put(drag_[i], lane, drags[at(segment.first) + i]); });
   }
 
   void load_latches(World& world, const TreeNodes& tree, double step) override {
@@ -362,26 +370,33 @@ class LanePack final : public SegmentPack {
     }
   }
 
-  void commit(World& world, const TreeNodes& tree) const override {
+  void commit_bodies(World& world, const TreeNodes& tree) const override {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const SegmentNode<T>& n = nodes_[i];
+      for (int lane = 0; lane < lanes_used(); ++lane) {
+        Body& body = world.bodies[at(tree.bodies[at(segments_[at(lane)].first) + i])];
+        body.position = take(n.x, lane), body.rotation = take(n.q, lane);
+        body.linear = take(n.v.l, lane), body.angular = take(n.v.a, lane), body.spin = take(n.spin, lane);
+      }
+    }
+  }
+
+  void commit_joints(World& world, const TreeNodes& tree) const override {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const SegmentPlace& place = pattern_.places[i];
-      const SegmentNode<T>& n = nodes_[i];
       const SegmentLoad<T>& load = loads_[i];
       for (int lane = 0; lane < lanes_used(); ++lane) {
-        const std::size_t node = at(segments_[at(lane)].first) + i;
-        Body& body = world.bodies[at(tree.bodies[node])];
-        body.position = take(n.x, lane), body.rotation = take(n.q, lane);
-        body.linear = take(n.fresh.l, lane), body.angular = take(n.fresh.a, lane), body.spin = take(load.spin, lane);
-        if (tree.joints[node] < 0) continue;
-        const std::size_t joint = at(tree.joints[node]);
+        const int number = tree.joints[at(segments_[at(lane)].first) + i];
+        if (number < 0) continue;
+        const std::size_t joint = at(number);
         world.tensions[joint] = take(load.tension, lane);
-        world.load_impulses[joint] += Wrench{take(load.load.l, lane), take(load.load.a, lane)};
+        world.load_impulses[joint] = Wrench{take(load.load.l, lane), take(load.load.a, lane)};
         for (int k = 0; k < place.dofs; ++k) commit_drive(world, joint, at(k), at(place.first_dof + k), lane);
         if (place.dofs != 1) continue;
         const SegmentDof<T>& dof = dofs_[at(place.first_dof)];
-        world.motor_impulses[joint] += take(load.motor, lane);
+        world.motor_impulses[joint] = take(load.motor, lane);
         world.system.joints[joint].position = take(dof.position, lane);
-        world.system.joints[joint].velocity = take(dof.qdot, lane);
+        world.system.joints[joint].velocity = take(dof.velocity, lane);
       }
     }
   }
@@ -580,12 +595,17 @@ void Segments::for_packs(ThreadPool* threads, const Visit& visit) const {
 void Segments::predict(World& world, const TreeNodes& tree, const Support<double>& ground,
                        std::span<const V3<double>> drags, double step, ThreadPool* threads) {
   ground_velocity_ = ground.v;
+  const bool first = tick_ != world.tick;
+  tick_ = world.tick;
   SegmentOrder order;
   order.step = step;
   std::atomic<bool> walled = false;
   for_packs(threads, [&](SegmentPack& pack) {
-    pack.load_state(world, tree, ground, drags, step);
+    if (first) pack.load_state(world, tree, step);
+    pack.load_above(world, tree, ground);
+    pack.load_drags(drags);
     if (pack.run(SegmentStage::load, order).walled) walled = true;
+    pack.add_pushes(world, tree);
     pack.load_latches(world, tree, step);
     pack.run(SegmentStage::condense, order);
     pack.stale = false;
@@ -694,11 +714,18 @@ void Segments::finish(World& world, const TreeNodes& tree, double step, const Ve
   }
   SegmentOrder order;
   order.step = step, order.fall = fall;
+  std::atomic<double> most = 0;
   for_packs(threads, [&](SegmentPack& pack) {
     for (int lane = 0; lane < pack.lanes(); ++lane) pack.put_passed(lane, joined_[at(pack.segment(lane))].end_passed);
-    pack.run(SegmentStage::finish, order);
-    pack.commit(world, tree);
+    raise_to(most, pack.run(SegmentStage::finish, order).most_tension);
+    pack.commit_bodies(world, tree);
   });
+  most_tension_ = most;
+}
+
+void Segments::commit_joints(World& world, const TreeNodes& tree, ThreadPool* threads) const {
+  if (tick_ != world.tick) return;
+  for_packs(threads, [&](const SegmentPack& pack) { pack.commit_joints(world, tree); });
 }
 
 Spatial<double> Segments::predicted(int node) const {

@@ -56,7 +56,8 @@ class Segments {
   int segment_of(int node) const { return segment_of_[static_cast<std::size_t>(node)]; }
 
   // As Island has them. `drags`: by node, empty where nothing is held back (see stability_drag). The tree's root hangs on
-  // `ground`, unless it is free.
+  // `ground`, unless it is free. From the first substep of a tick to its end, the state is kept in the packs: bodies are
+  // written in every substep, joints and drives by commit_joints() at the end.
   void predict(World& world, const TreeNodes& tree, const Support<double>& ground, std::span<const V3<double>> drags,
                double step, ThreadPool* threads);
   void predict_again(ThreadPool* threads);
@@ -64,6 +65,11 @@ class Segments {
   Verdict take_up(std::span<const double> coordinates, std::span<const std::size_t> where, const TreeNodes& tree,
                   ThreadPool* threads);
   void finish(World& world, const TreeNodes& tree, double step, const Vec3& fall, ThreadPool* threads);
+
+  void commit_joints(World& world, const TreeNodes& tree, ThreadPool* threads) const;
+  // Whether it holds a state that commit_joints() would write; then the greatest tension of its joints.
+  bool ahead(const World& world) const { return tick_ == world.tick; }
+  double most_tension() const { return most_tension_; }
 
   Spatial<double> predicted(int node) const;
   void joint_factor(int node, const NodeShape& shape, JointFactor& out) const;
@@ -97,6 +103,8 @@ class Segments {
   std::vector<int> segment_of_;    // by node
   std::vector<std::unique_ptr<SegmentPack>> packs_;
   bool free_ = true;               // the root hangs on nothing
+  std::uint64_t tick_ = ~std::uint64_t{0};  // of the state in the packs
+  double most_tension_ = 0;
   Spatial<double> ground_velocity_{};
   InverseFactor<double> root_{};
   Spatial<double> root_fresh_{};  // of the body above the first segment

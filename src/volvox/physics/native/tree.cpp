@@ -210,7 +210,11 @@ void Tree::load_ground(const World& world) {
 }
 
 // True if some link is pulled so hard that it may need to be held back.
-bool Tree::load_drags(const World& world, double step, ThreadPool* threads) {
+bool Tree::load_drags(World& world, double step, ThreadPool* threads) {
+  if (segments_ && segments_->ahead(world)) {
+    if (segments_->most_tension() * step * step < safe_pull_) return false;
+    segments_->commit_joints(world, tree_nodes(), threads);
+  }
   const auto tension = [&](std::size_t i) {
     return joints_[i] < 0 ? 0 : world.tensions[static_cast<std::size_t>(joints_[i])];
   };

@@ -90,6 +90,9 @@ class Tree final : public Island {
   Verdict take_up(World& world, ThreadPool* threads) override;
   void predict_again(World& world, ThreadPool* threads) override;
   void finish(World& world, double step, ThreadPool* threads) override;
+  void commit_joints(World& world, ThreadPool* threads) const override {
+    if (segments_) segments_->commit_joints(world, tree_nodes(), threads);
+  }
 
  private:
   struct Part {
@@ -121,7 +124,7 @@ class Tree final : public Island {
   void load(World& world, double step, ThreadPool* threads);
   void load_node(World& world, std::size_t node, double step, bool drags);
   void load_ground(const World& world);
-  bool load_drags(const World& world, double step, ThreadPool* threads);
+  bool load_drags(World& world, double step, ThreadPool* threads);
   TreeNodes tree_nodes() const { return {shapes_, bodies_, joints_}; }
   void joint_factor(std::size_t node, JointFactor& out) const;
   void find_safe_pull();
