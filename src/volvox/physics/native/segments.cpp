@@ -204,6 +204,7 @@ class SegmentPack {
   virtual void add_pushes(const World& world, const TreeNodes& tree) = 0;
   virtual void commit_bodies(World& world, const TreeNodes& tree) const = 0;
   virtual void commit_joints(World& world, const TreeNodes& tree) const = 0;
+  virtual void commit_tensions(World& world, const TreeNodes& tree) const = 0;
 
   // Where a segment meets the rest of the tree.
   struct Seen {
@@ -401,6 +402,15 @@ class LanePack final : public SegmentPack {
     }
   }
 
+  void commit_tensions(World& world, const TreeNodes& tree) const override {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      for (int lane = 0; lane < lanes_used(); ++lane) {
+        const int joint = tree.joints[at(segments_[at(lane)].first) + i];
+        if (joint >= 0) world.tensions[at(joint)] = take(loads_[i].tension, lane);
+      }
+    }
+  }
+
   void see(int lane, Seen& seen) const override {
     const SegmentEnds<T>& ends = ends_[0];
     const auto b = [&](const V3<T>& row) { return take_vector(row, lane); };
@@ -580,6 +590,7 @@ Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments)
         lanes_[at(number)] = {static_cast<int>(packs_.size()), static_cast<int>(own.size())};
         own.push_back(segments_[at(number)]);
       }
+      side_by_side_.push_back(numbers);
       packs_.push_back(make_pack(pattern, std::move(own), std::move(numbers), tree));
     }
   }
@@ -726,6 +737,10 @@ void Segments::finish(World& world, const TreeNodes& tree, double step, const Ve
 void Segments::commit_joints(World& world, const TreeNodes& tree, ThreadPool* threads) const {
   if (tick_ != world.tick) return;
   for_packs(threads, [&](const SegmentPack& pack) { pack.commit_joints(world, tree); });
+}
+
+void Segments::commit_tensions(World& world, const TreeNodes& tree, ThreadPool* threads) const {
+  for_packs(threads, [&](const SegmentPack& pack) { pack.commit_tensions(world, tree); });
 }
 
 Spatial<double> Segments::predicted(int node) const {

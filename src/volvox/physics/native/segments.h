@@ -54,6 +54,18 @@ class Segments {
 
   const std::vector<Segment>& all() const { return segments_; }
   int segment_of(int node) const { return segment_of_[static_cast<std::size_t>(node)]; }
+  // Calls visit(node) for every node: segments that are side by side go on together, while their data is at hand.
+  // The nodes of a segment come in their order.
+  template <class Visit>
+  void for_nodes(ThreadPool* threads, const Visit& visit) const {
+    parallel_for(threads, side_by_side_.size(), 1, [&](std::size_t i) {
+      const std::vector<int>& lanes = side_by_side_[i];
+      const Segment& one = segments_[static_cast<std::size_t>(lanes[0])];
+      for (int node = 0; node < one.last - one.first; ++node) {
+        for (const int segment : lanes) visit(segments_[static_cast<std::size_t>(segment)].first + node);
+      }
+    });
+  }
 
   // As Island has them. `drags`: by node, empty where nothing is held back (see stability_drag). The tree's root hangs on
   // `ground`, unless it is free. From the first substep of a tick to its end, the state is kept in the packs: bodies are
@@ -67,6 +79,7 @@ class Segments {
   void finish(World& world, const TreeNodes& tree, double step, const Vec3& fall, ThreadPool* threads);
 
   void commit_joints(World& world, const TreeNodes& tree, ThreadPool* threads) const;
+  void commit_tensions(World& world, const TreeNodes& tree, ThreadPool* threads) const;
   // Whether it holds a state that commit_joints() would write; then the greatest tension of its joints.
   bool ahead(const World& world) const { return tick_ == world.tick; }
   double most_tension() const { return most_tension_; }
@@ -101,6 +114,7 @@ class Segments {
   std::vector<Joined> joined_;     // by segment
   std::vector<Lane> lanes_;        // by segment
   std::vector<int> segment_of_;    // by node
+  std::vector<std::vector<int>> side_by_side_;  // by pack: its segments
   std::vector<std::unique_ptr<SegmentPack>> packs_;
   bool free_ = true;               // the root hangs on nothing
   std::uint64_t tick_ = ~std::uint64_t{0};  // of the state in the packs

@@ -213,7 +213,7 @@ void Tree::load_ground(const World& world) {
 bool Tree::load_drags(World& world, double step, ThreadPool* threads) {
   if (segments_ && segments_->ahead(world)) {
     if (segments_->most_tension() * step * step < safe_pull_) return false;
-    segments_->commit_joints(world, tree_nodes(), threads);
+    segments_->commit_tensions(world, tree_nodes(), threads);
   }
   const auto tension = [&](std::size_t i) {
     return joints_[i] < 0 ? 0 : world.tensions[static_cast<std::size_t>(joints_[i])];
@@ -225,18 +225,32 @@ bool Tree::load_drags(World& world, double step, ThreadPool* threads) {
     raise_to(most, own);
   });
   if (most * step * step < safe_pull_) return false;
+  // Only links of a joint that is pulled so hard can need it.
+  pulled_.assign(shapes_.size(), 0);
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (!(tension(i) * step * step >= safe_pull_)) continue;
+    pulled_[i] = 1;
+    if (shapes_[i].parent >= 0) pulled_[static_cast<std::size_t>(shapes_[i].parent)] = 1;
+  }
   drags_.assign(shapes_.size(), {});
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
-    if (joints_[i] < 0) continue;
+    const std::size_t parent = static_cast<std::size_t>(std::max(0, shapes_[i].parent));
+    if (joints_[i] < 0 || !(pulled_[i] || pulled_[parent])) continue;
     const double force = tension(i);
     drags_[i] = drags_[i] + drag_torque(force, shapes_[i].anchor_child);
     if (shapes_[i].parent < 0) continue;
-    V3<double>& parent = drags_[static_cast<std::size_t>(shapes_[i].parent)];
-    parent = parent + drag_torque(force, shapes_[i].anchor_parent);
+    drags_[parent] = drags_[parent] + drag_torque(force, shapes_[i].anchor_parent);
   }
-  for (std::size_t i = 0; i < shapes_.size(); ++i)
+  bool any = false;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (!pulled_[i]) {
+      drags_[i] = {};
+      continue;
+    }
     drags_[i] = stability_drag(drags_[i], shapes_[i].moments, step);
-  return true;
+    any = any || any_drag(drags_[i]);
+  }
+  return any;
 }
 
 // The force times step squared below which no link of the tree can need to be held back.

@@ -157,6 +157,7 @@ class Tree final : public Island {
   std::vector<int> joints_;      // by node; -1: a free root
   std::unique_ptr<Segments> segments_;  // null: the tree is not cut
   std::vector<V3<double>> drags_;       // by node
+  std::vector<std::uint8_t> pulled_;    // by node: it may need to be held back
   std::vector<Node<double>> nodes_;
   std::vector<Dof<double>> dofs_;
   BodyId ground_;  // what the root hangs on, if it has a joint

@@ -139,23 +139,21 @@ void Tree::whiten(std::span<const int> nodes, ThreadPool* threads) {
     }
   }
   touched_ = true;
-  const auto whiten_range = [&](Range range) {
-    for (std::size_t i = range.first; i < range.last; ++i) {
-      if (!wanted_[i]) continue;
-      if (i > 0 && starts_part(i)) start_part(parts_[static_cast<std::size_t>(part_of_[i])], i);
-      whiten_node(static_cast<int>(i));
-    }
+  const auto visit = [&](int node) {
+    const std::size_t i = static_cast<std::size_t>(node);
+    if (!wanted_[i]) return;
+    if (i > 0 && starts_part(i)) start_part(parts_[static_cast<std::size_t>(part_of_[i])], i);
+    whiten_node(node);
   };
   if (segments_) {
     segments_->find_responses();
-    const std::vector<Segment>& segments = segments_->all();
-    parallel_for(threads, segments.size(), 1, [&](std::size_t i) {
-      whiten_range({static_cast<std::size_t>(segments[i].first), static_cast<std::size_t>(segments[i].last)});
-    });
+    segments_->for_nodes(threads, visit);
     return;
   }
-  if (wanted_[0]) whiten_node(0);
-  for_branches(threads, whiten_range);
+  visit(0);
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) visit(static_cast<int>(i));
+  });
 }
 
 void Tree::clear_coordinates() {
