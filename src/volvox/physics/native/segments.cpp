@@ -10,6 +10,16 @@
 #include "volvox/physics/native/latch.h"
 
 namespace volvox::physics::native {
+
+// The structure of a segment. Equal: they can go side by side.
+struct SegmentPattern {
+  std::vector<SegmentPlace> places;
+  int end = -1;
+  bool hangs = true;
+  int dofs = 0, slots = 1;
+  friend bool operator==(const SegmentPattern&, const SegmentPattern&) = default;
+};
+
 namespace {
 
 // So many segments are wanted, or a multiple of it, and at most so many bodies in each.
@@ -20,15 +30,6 @@ constexpr int fewest_alike = 4;
 constexpr double share_alike = 0.75;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-// The structure of a segment. Equal: they can go side by side.
-struct SegmentPattern {
-  std::vector<SegmentPlace> places;
-  int end = -1;
-  bool hangs = true;
-  int dofs = 0, slots = 1;
-  friend bool operator==(const SegmentPattern&, const SegmentPattern&) = default;
-};
 
 SegmentPattern pattern_of(const std::vector<NodeShape>& shapes, const Segment& segment, bool hangs) {
   SegmentPattern pattern;
@@ -135,8 +136,9 @@ void solve_lower(const Matrix& r, Matrix& x) {
 }  // namespace
 
 std::vector<Segment> cut_into_segments(const std::vector<NodeShape>& shapes) {
-  const int count = static_cast<int>(shapes.size()), many = lanes_wanted * most_bodies;
-  const int target = std::max(2, count / (lanes_wanted * ((count + many - 1) / many)));
+  // Long trees have segments of one length, so that a dock that opens leaves most of their packs as they are.
+  const int count = static_cast<int>(shapes.size());
+  const int target = std::clamp(count / lanes_wanted, 2, most_bodies - 1);
   const int small = target / 8;  // subtrees up to this size are taken in
   std::vector<int> sizes(shapes.size(), 1);
   for (std::size_t i = shapes.size(); i-- > 1;) sizes[at(shapes[i].parent)] += sizes[i];
@@ -183,8 +185,7 @@ std::vector<Segment> cut_into_segments(const std::vector<NodeShape>& shapes) {
 // Segments side by side, of any width.
 class SegmentPack {
  public:
-  SegmentPack(SegmentPattern pattern, std::vector<Segment> segments, std::vector<int> numbers)
-      : pattern_(std::move(pattern)), segments_(std::move(segments)), numbers_(std::move(numbers)) {}
+  explicit SegmentPack(SegmentPattern pattern) : pattern_(std::move(pattern)) {}
   virtual ~SegmentPack() = default;
   SegmentPack(const SegmentPack&) = delete;
   SegmentPack& operator=(const SegmentPack&) = delete;
@@ -192,6 +193,14 @@ class SegmentPack {
   // Lanes that nobody needs do what the first one does: what a pack answers must not depend on its width.
   virtual int lanes() const = 0;
   int lanes_used() const { return static_cast<int>(segments_.size()); }
+  std::size_t bodies() const { return pattern_.places.size() * static_cast<std::size_t>(lanes()); }
+  const SegmentPattern& pattern() const { return pattern_; }
+  // Other segments of the same pattern, from now on.
+  void begin(std::vector<Segment> segments, std::vector<int> numbers, const TreeNodes& tree) {
+    segments_ = std::move(segments), numbers_ = std::move(numbers);
+    stale = true;
+    load_shapes(tree);
+  }
   int segment(int lane) const { return numbers_[at(lane < lanes_used() ? lane : 0)]; }  // among the tree's
 
   virtual SegmentAnswer run(SegmentStage stage, const SegmentOrder& order) = 0;
@@ -226,6 +235,8 @@ class SegmentPack {
   bool stale = true;  // what the tree saw of it is not what it would see
 
  protected:
+  virtual void load_shapes(const TreeNodes& tree) = 0;
+
   SegmentPattern pattern_;
   std::vector<Segment> segments_;  // by lane
   std::vector<int> numbers_;
@@ -267,12 +278,14 @@ V3<double> take_vector(const V3<T>& all, int lane) {
 template <class T>
 class LanePack final : public SegmentPack {
  public:
-  LanePack(SegmentPattern pattern, std::vector<Segment> segments, std::vector<int> numbers, const TreeNodes& tree)
-      : SegmentPack(std::move(pattern), std::move(segments), std::move(numbers)) {
+  explicit LanePack(SegmentPattern pattern) : SegmentPack(std::move(pattern)) {
     const std::size_t count = pattern_.places.size(), dofs = at(pattern_.dofs);
     shapes_.resize(count), nodes_.resize(count), loads_.resize(count), dofs_.resize(dofs), drives_.resize(dofs);
     ends_.resize(1), sums_.resize(at(pattern_.slots));
-    for (std::size_t i = 0; i < count; ++i) {
+  }
+
+  void load_shapes(const TreeNodes& tree) override {
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
       for_lanes([&](int lane, const Segment& segment) {
         const NodeShape& from = tree.shapes[at(segment.first) + i];
         SegmentShape<T>& to = shapes_[i];
@@ -488,13 +501,10 @@ class LanePack final : public SegmentPack {
   LaneVector<SegmentSum<T>> sums_;
 };
 
-std::unique_ptr<SegmentPack> make_pack(const SegmentPattern& pattern, std::vector<Segment> segments,
-                                       std::vector<int> numbers, const TreeNodes& tree) {
-  if (segments.size() == 1)
-    return std::make_unique<LanePack<double>>(pattern, std::move(segments), std::move(numbers), tree);
-  if (isa() == Isa::avx512)
-    return std::make_unique<LanePack<EightLanes>>(pattern, std::move(segments), std::move(numbers), tree);
-  return std::make_unique<LanePack<FourLanes>>(pattern, std::move(segments), std::move(numbers), tree);
+std::unique_ptr<SegmentPack> make_pack(const SegmentPattern& pattern, int lanes) {
+  if (lanes == 1) return std::make_unique<LanePack<double>>(pattern);
+  if (lanes == 4) return std::make_unique<LanePack<FourLanes>>(pattern);
+  return std::make_unique<LanePack<EightLanes>>(pattern);
 }
 
 std::size_t lanes_of_machine() { return isa() == Isa::avx512 ? 8 : isa() == Isa::avx2 ? 4 : 1; }
@@ -574,7 +584,37 @@ static void join(const SegmentPack::Seen& seen, const S6<double>& end_d, const S
   d = to_inertia(whole), z = to_spatial(out), c = to_spatial(end_c);
 }
 
-Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments)
+SegmentPool::SegmentPool() = default;
+SegmentPool::~SegmentPool() = default;
+
+void SegmentPool::give(Segments&& segments) {
+  for (std::unique_ptr<SegmentPack>& pack : segments.packs_) packs_.push_back(std::move(pack));
+  segments.packs_.clear();
+}
+
+// The latest are the likeliest to fit.
+void SegmentPool::drop(std::size_t bodies) {
+  std::size_t room = 0, kept = 0;
+  while (kept < packs_.size() && room + packs_[packs_.size() - 1 - kept]->bodies() <= bodies)
+    room += packs_[packs_.size() - 1 - kept++]->bodies();
+  packs_.erase(packs_.begin(), packs_.end() - static_cast<std::ptrdiff_t>(kept));
+}
+
+// One for so many segments of a pattern, old or new.
+std::unique_ptr<SegmentPack> Segments::find_pack(const SegmentPattern& pattern, std::size_t segments, SegmentPool* pool) {
+  const int lanes = segments == 1 ? 1 : static_cast<int>(lanes_of_machine());
+  if (pool) {
+    for (std::size_t i = pool->packs_.size(); i-- > 0;) {
+      if (pool->packs_[i]->lanes() != lanes || !(pool->packs_[i]->pattern() == pattern)) continue;
+      std::unique_ptr<SegmentPack> found = std::move(pool->packs_[i]);
+      pool->packs_.erase(pool->packs_.begin() + static_cast<std::ptrdiff_t>(i));
+      return found;
+    }
+  }
+  return make_pack(pattern, lanes);
+}
+
+Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool)
     : segments_(std::move(segments)), joined_(segments_.size()), lanes_(segments_.size()), free_(tree.joints[0] < 0) {
   segment_of_.resize(tree.shapes.size());
   for (std::size_t i = 0; i < segments_.size(); ++i)
@@ -591,7 +631,8 @@ Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments)
         own.push_back(segments_[at(number)]);
       }
       side_by_side_.push_back(numbers);
-      packs_.push_back(make_pack(pattern, std::move(own), std::move(numbers), tree));
+      packs_.push_back(find_pack(pattern, numbers.size(), pool));
+      packs_.back()->begin(std::move(own), std::move(numbers), tree);
     }
   }
 }

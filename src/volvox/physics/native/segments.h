@@ -45,11 +45,28 @@ struct JointFactor {
   } axes[3];
 };
 
+struct SegmentPattern;
 class SegmentPack;
+class Segments;
+
+// Packs of trees that are gone. Robots that dock and undock all the time would otherwise pay more for new memory than
+// for all else.
+class SegmentPool {
+ public:
+  SegmentPool();
+  ~SegmentPool();
+  void give(Segments&& segments);
+  void drop(std::size_t bodies);  // all but what holds so many bodies
+
+ private:
+  friend class Segments;
+  std::vector<std::unique_ptr<SegmentPack>> packs_;
+};
 
 class Segments {
  public:
-  Segments(const TreeNodes& tree, std::vector<Segment> segments);
+  // `pool`: of packs that may be used again; null: none.
+  Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool);
   ~Segments();
 
   const std::vector<Segment>& all() const { return segments_; }
@@ -92,6 +109,7 @@ class Segments {
   const double (&response_above(int segment) const)[6][6];
 
  private:
+  friend class SegmentPool;
   // What hangs on the end of a segment, and how it then moves.
   struct Joined {
     S6<double> d{}, end_d{};  // felt by the body above; hanging on the end
@@ -108,6 +126,7 @@ class Segments {
   template <class Visit>
   void for_packs(ThreadPool* threads, const Visit& visit) const;
   void solve(bool settle, DrivePass pass, ThreadPool* threads, bool& changed);
+  static std::unique_ptr<SegmentPack> find_pack(const SegmentPattern& pattern, std::size_t segments, SegmentPool* pool);
   void put_together();
 
   std::vector<Segment> segments_;

@@ -21,14 +21,10 @@ class Graph {
   };
 
   // Both sorted.
-  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints)
+  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints,
+        const std::vector<int>& member_of)
       : members_(members), first_(members.size() + 1) {
-    const auto member = [&](BodyId id) {
-      if (!id.valid()) return -1;
-      const auto found = std::lower_bound(members.begin(), members.end(), static_cast<int>(id.index));
-      return found != members.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - members.begin())
-                                                                            : -1;
-    };
+    const auto member = [&](BodyId id) { return world.system.moves(id) ? member_of[id.index] : -1; };
     struct Link {
       int a, b, joint;
     };
@@ -159,7 +155,10 @@ void Topology::dissolve(World& world, int island) {
     open_[static_cast<std::size_t>(body)] = 1;
     touched_.push_back(body);
   }
-  if (dynamic_cast<Tree*>(islands_[slot].get())) spares_.emplace_back(static_cast<Tree*>(islands_[slot].release()));
+  if (dynamic_cast<Tree*>(islands_[slot].get())) {
+    spares_.emplace_back(static_cast<Tree*>(islands_[slot].release()));
+    spares_.back()->give_segments(packs_);
+  }
   islands_[slot].reset();
   free_slots_.push_back(island);
 }
@@ -194,6 +193,7 @@ void Topology::update(World& world) {
   }
   touched_.clear();
   drop_spares(world.bodies.size());
+  packs_.drop(world.bodies.size());
 }
 
 // No more than would hold all bodies once; the latest are the likeliest to fit.
@@ -211,8 +211,11 @@ void Topology::gather(const World& world, std::size_t body) {
   open_[body] = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (JointId id : world.system.joints_of[static_cast<std::size_t>(members_[i])]) {
-      joints_.push_back(static_cast<int>(id.index));
       const JointDesc& desc = world.system.joint_descs[id.index];
+      const auto moves = [&](BodyId end) { return end.valid() && world.bodies[end.index].dynamic; };
+      // Once of two members.
+      if (static_cast<int>(desc.b.index) == members_[i] || !moves(desc.b) || !moves(desc.a))
+        joints_.push_back(static_cast<int>(id.index));
       for (BodyId end : {desc.a, desc.b}) {
         if (!end.valid() || !world.bodies[end.index].dynamic || !open_[end.index]) continue;
         open_[end.index] = 0;
@@ -220,9 +223,12 @@ void Topology::gather(const World& world, std::size_t body) {
       }
     }
   }
-  std::sort(members_.begin(), members_.end());
-  std::sort(joints_.begin(), joints_.end());
-  joints_.erase(std::unique(joints_.begin(), joints_.end()), joints_.end());
+  const auto sort = [](std::vector<int>& list) {
+    if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
+  };
+  sort(members_), sort(joints_);
+  member_.resize(world.bodies.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) member_[static_cast<std::size_t>(members_[i])] = static_cast<int>(i);
 }
 
 // Trees are alike if all that does not change is the same to the bit.
@@ -255,12 +261,12 @@ void Topology::find_clusters(World& world) const {
 
 void Topology::build(World& world) {
   find_clusters(world);
-  const Graph graph(world, members_, joints_);
+  const Graph graph(world, members_, joints_, member_);
   std::unique_ptr<Island> island;
   if (graph.tree()) {
     std::unique_ptr<Tree> tree;
     if (members_.size() > Tree::most_uncut) {
-      tree = std::make_unique<Tree>(world, graph.plan(true), spare_tree(members_.size()));
+      tree = std::make_unique<Tree>(world, graph.plan(true), spare_tree(members_.size()), &packs_);
       if (!tree->cut()) spares_.push_back(std::move(tree));
     }
     if (!tree) tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));

@@ -28,16 +28,16 @@ void load_drive(const Drive<double>& drive, Dof<double>& dof) {
 
 }  // namespace
 
-Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) : Island({}) {
+Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old, SegmentPool* pool) : Island({}) {
   if (old) take_room(*old);
   const std::size_t count = plan.steps.size();
-  bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), dofs_.reserve(count), y_first_.reserve(count);
+  bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), y_first_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) add_node(world, plan, i);
   if (plan.for_segments && shapes_.size() > most_uncut) {
     if (std::vector<Segment> segments = cut_into_segments(shapes_); !segments.empty())
-      segments_ = std::make_unique<Segments>(tree_nodes(), std::move(segments));
+      segments_ = std::make_unique<Segments>(tree_nodes(), std::move(segments), pool);
   }
-  nodes_.resize(segments_ ? 0 : shapes_.size());
+  if (!segments_) nodes_.resize(shapes_.size()), dofs_.resize(dof_count_);
   plan_branches();
   plan_parts();
   plan_blocks();
@@ -69,7 +69,7 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
   shape.parent = parent;
   shape.mass = body.mass;
   shape.moments = body.moments;
-  shape.first_dof = static_cast<int>(dofs_.size());
+  shape.first_dof = static_cast<int>(dof_count_);
   if (joint >= 0) {
     const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
     const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
@@ -89,7 +89,7 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
       ground_ = shape.flipped ? desc.b : desc.a;
     }
   }
-  dofs_.resize(dofs_.size() + static_cast<std::size_t>(shape.dofs));
+  dof_count_ += static_cast<std::size_t>(shape.dofs);
   shapes_.push_back(shape);
   joints_.push_back(joint);
   bodies_.push_back(body_index);
@@ -145,8 +145,8 @@ void Tree::solve_and_settle(World& world, ThreadPool* threads) {
 }
 
 void Tree::plan_columns() {
-  columns_.own.resize(dofs_.size());
-  columns_.columns.reserve(shapes_.size() * (dofs_.size() + 6));
+  columns_.own.resize(dof_count_);
+  columns_.columns.reserve(shapes_.size() * (dof_count_ + 6));
   columns_.first.reserve(shapes_.size() + 1);
   columns_.total = 6;
   columns_.first.push_back(0);

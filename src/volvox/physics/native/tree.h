@@ -59,9 +59,14 @@ class Tree final : public Island {
   static constexpr std::size_t most_uncut = 96;
 
   // `old`: a tree that is gone, whose memory is used again; null: none.
-  Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr);
+  // `pool`: for its segments; null: none.
+  Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr, SegmentPool* pool = nullptr);
   std::size_t room() const { return shapes_.capacity(); }  // how many nodes its memory holds
   bool cut() const { return segments_ != nullptr; }
+  void give_segments(SegmentPool& pool) {
+    if (segments_) pool.give(std::move(*segments_));
+    segments_.reset();
+  }
 
   const std::vector<NodeShape>& shapes() const { return shapes_; }
   const std::vector<int>& joints() const { return joints_; }
@@ -71,7 +76,7 @@ class Tree final : public Island {
   int pattern() const { return pattern_; }
   void set_pattern(int pattern) { pattern_ = pattern; }
   bool fits_flock() const {
-    return !anchored_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns;
+    return !anchored_ && shapes_.size() <= most_flock_nodes && dof_count_ + 6 <= most_flock_columns;
   }
 
   void predict(World& world, double step, ThreadPool* threads) override;
@@ -160,6 +165,7 @@ class Tree final : public Island {
   std::vector<std::uint8_t> pulled_;    // by node: it may need to be held back
   std::vector<Node<double>> nodes_;
   std::vector<Dof<double>> dofs_;
+  std::size_t dof_count_ = 0;
   BodyId ground_;  // what the root hangs on, if it has a joint
   Support<double> ground_state_;
   Spatial<double> ground_velocity_{};

@@ -47,10 +47,10 @@ void factor_handle(const double (&m)[6][6], double (&c)[6][6], double (&inverse)
 }  // namespace
 
 void Tree::plan_parts() {
-  const int total = (!anchored_ ? 6 : 0) + static_cast<int>(dofs_.size());
+  const int total = (!anchored_ ? 6 : 0) + static_cast<int>(dof_count_);
   const int most = total <= most_columns_flat ? most_columns_flat : most_columns_of_a_part;
   part_of_.resize(shapes_.size());
-  column_.resize(dofs_.size());
+  column_.resize(dof_count_);
   parts_.push_back({});
   parts_[0].columns = !anchored_ ? 6 : 0;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
@@ -83,7 +83,7 @@ void Tree::plan_parts() {
   for (Part& part : parts_) {
     part.handle_rows = part.handle >= 0 ? y_first_[static_cast<std::size_t>(part.handle)] : 0;
   }
-  coordinate_.resize(dofs_.size());
+  coordinate_.resize(dof_count_);
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
       const std::size_t dof = static_cast<std::size_t>(shapes_[i].first_dof) + k;
