@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -32,6 +33,7 @@ struct World {
   std::vector<double> tensions;                      // by joint index: the force it passed on in the last substep
   std::vector<Wrench> load_impulses;                 // by joint index, of the tick so far, in a's principal axes
   std::vector<double> motor_impulses;                // by joint index, of the tick so far
+  std::uint64_t tick = 0;                            // counts them
 };
 
 JointFrames joint_frames(const World& world, std::size_t joint);
@@ -93,6 +95,8 @@ class Island {
   // Moves the bodies, books loads and motors. Body::push is by now what the contacts gave in
   // the end.
   virtual void finish(World& world, double step, ThreadPool* threads) = 0;
+  // The end of a tick: what it kept to itself of joints and drives is written to the world.
+  virtual void commit_joints(World& /*world*/, ThreadPool* /*threads*/) const {}
 
  protected:
   // Where a body is, how it moves, and what acts on it from outside in a substep.

@@ -69,6 +69,7 @@ void Simulator::for_each(std::size_t count, const Work& work) {
 }
 
 void Simulator::begin_tick(double step) {
+  ++world_.tick;
   topology_.update(world_);
   kinematic_.clear();
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
@@ -219,6 +220,8 @@ void Simulator::move_kinematic_bodies(double step) {
 
 void Simulator::end_tick(double tick) {
   System& system = world_.system;
+  for (const std::unique_ptr<Island>& island : topology_.islands())
+    if (island) island->commit_joints(world_, threads_);
   const auto written = [&](std::size_t i) {
     return system.body_ids.alive_index(i) && system.bodies[i].motion != Motion::fixed;
   };

@@ -20,7 +20,7 @@ class Simulator {
   static constexpr int most_between_looks = 8;
 
   Simulator(System& system, double max_substep, Precision precision, ThreadPool* threads)
-      : world_{system, {}, {}, {}, {}, {}, {}},
+      : world_{system, {}, {}, {}, {}, {}, {}, 0},
         max_substep_(max_substep),
         threads_(threads),
         detector_(work_),

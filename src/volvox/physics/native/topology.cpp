@@ -21,14 +21,10 @@ class Graph {
   };
 
   // Both sorted.
-  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints)
+  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints,
+        const std::vector<int>& member_of)
       : members_(members), first_(members.size() + 1) {
-    const auto member = [&](BodyId id) {
-      if (!id.valid()) return -1;
-      const auto found = std::lower_bound(members.begin(), members.end(), static_cast<int>(id.index));
-      return found != members.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - members.begin())
-                                                                            : -1;
-    };
+    const auto member = [&](BodyId id) { return world.system.moves(id) ? member_of[id.index] : -1; };
     struct Link {
       int a, b, joint;
     };
@@ -56,10 +52,14 @@ class Graph {
 
   bool tree() const { return inner_ + 1 == members_.size() && anchors_.size() <= 1; }
 
-  TreePlan plan() const {
+  // `for_segments`: see TreePlan.
+  TreePlan plan(bool for_segments = false) const {
     TreePlan plan;
+    plan.for_segments = for_segments;
     plan.steps.reserve(members_.size());
-    const int root = anchors_.empty() ? centre() : anchors_[0].to;
+    const int root = !anchors_.empty() ? anchors_[0].to : for_segments ? farthest_path(0).front() : centre();
+    const std::vector<int> sizes = for_segments ? subtree_sizes(root) : std::vector<int>{};
+    std::vector<Edge> sorted;
     struct Visit {
       int member, parent, joint;
     };
@@ -69,7 +69,14 @@ class Graph {
       stack.pop_back();
       const int step = static_cast<int>(plan.steps.size());
       plan.steps.push_back({members_[static_cast<std::size_t>(at.member)], at.parent, at.joint});
-      const std::span<const Edge> out = edges(at.member);
+      std::span<const Edge> out = edges(at.member);
+      if (for_segments && out.size() > 2) {
+        sorted.assign(out.begin(), out.end());
+        std::stable_sort(sorted.begin(), sorted.end(), [&](const Edge& x, const Edge& y) {
+          return sizes[static_cast<std::size_t>(x.to)] < sizes[static_cast<std::size_t>(y.to)];
+        });
+        out = sorted;
+      }
       for (std::size_t i = out.size(); i-- > 0;) {
         if (out[i].joint != at.joint) stack.push_back({out[i].to, step, out[i].joint});
       }
@@ -88,9 +95,10 @@ class Graph {
     const std::vector<int> path = farthest_path(there.front());
     return path[path.size() / 2];
   }
-  // From the member farthest from `from` back to it.
-  std::vector<int> farthest_path(int from) const {
-    std::vector<int> previous(members_.size(), -2), queue;
+  // Nearest first; `previous`: by member, the one before it on the way from the first.
+  std::vector<int> by_distance(int from, std::vector<int>& previous) const {
+    std::vector<int> queue;
+    previous.assign(members_.size(), -2);
     queue.reserve(members_.size());
     queue.push_back(from);
     previous[static_cast<std::size_t>(from)] = -1;
@@ -101,6 +109,20 @@ class Graph {
         queue.push_back(edge.to);
       }
     }
+    return queue;
+  }
+  std::vector<int> subtree_sizes(int root) const {
+    std::vector<int> previous, sizes(members_.size(), 1);
+    const std::vector<int> queue = by_distance(root, previous);
+    for (std::size_t i = queue.size(); i-- > 1;)
+      sizes[static_cast<std::size_t>(previous[static_cast<std::size_t>(queue[i])])] +=
+          sizes[static_cast<std::size_t>(queue[i])];
+    return sizes;
+  }
+  // From the member farthest from `from` back to it.
+  std::vector<int> farthest_path(int from) const {
+    std::vector<int> previous;
+    const std::vector<int> queue = by_distance(from, previous);
     std::vector<int> path;
     for (int at = queue.back(); at >= 0; at = previous[static_cast<std::size_t>(at)]) path.push_back(at);
     return path;
@@ -133,7 +155,10 @@ void Topology::dissolve(World& world, int island) {
     open_[static_cast<std::size_t>(body)] = 1;
     touched_.push_back(body);
   }
-  if (dynamic_cast<Tree*>(islands_[slot].get())) spares_.emplace_back(static_cast<Tree*>(islands_[slot].release()));
+  if (dynamic_cast<Tree*>(islands_[slot].get())) {
+    spares_.emplace_back(static_cast<Tree*>(islands_[slot].release()));
+    spares_.back()->give_segments(packs_);
+  }
   islands_[slot].reset();
   free_slots_.push_back(island);
 }
@@ -168,6 +193,7 @@ void Topology::update(World& world) {
   }
   touched_.clear();
   drop_spares(world.bodies.size());
+  packs_.drop(world.bodies.size());
 }
 
 // No more than would hold all bodies once; the latest are the likeliest to fit.
@@ -185,8 +211,11 @@ void Topology::gather(const World& world, std::size_t body) {
   open_[body] = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (JointId id : world.system.joints_of[static_cast<std::size_t>(members_[i])]) {
-      joints_.push_back(static_cast<int>(id.index));
       const JointDesc& desc = world.system.joint_descs[id.index];
+      const auto moves = [&](BodyId end) { return end.valid() && world.bodies[end.index].dynamic; };
+      // Once of two members.
+      if (static_cast<int>(desc.b.index) == members_[i] || !moves(desc.b) || !moves(desc.a))
+        joints_.push_back(static_cast<int>(id.index));
       for (BodyId end : {desc.a, desc.b}) {
         if (!end.valid() || !world.bodies[end.index].dynamic || !open_[end.index]) continue;
         open_[end.index] = 0;
@@ -194,9 +223,12 @@ void Topology::gather(const World& world, std::size_t body) {
       }
     }
   }
-  std::sort(members_.begin(), members_.end());
-  std::sort(joints_.begin(), joints_.end());
-  joints_.erase(std::unique(joints_.begin(), joints_.end()), joints_.end());
+  const auto sort = [](std::vector<int>& list) {
+    if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
+  };
+  sort(members_), sort(joints_);
+  member_.resize(world.bodies.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) member_[static_cast<std::size_t>(members_[i])] = static_cast<int>(i);
 }
 
 // Trees are alike if all that does not change is the same to the bit.
@@ -229,10 +261,15 @@ void Topology::find_clusters(World& world) const {
 
 void Topology::build(World& world) {
   find_clusters(world);
-  const Graph graph(world, members_, joints_);
+  const Graph graph(world, members_, joints_, member_);
   std::unique_ptr<Island> island;
   if (graph.tree()) {
-    auto tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));
+    std::unique_ptr<Tree> tree;
+    if (members_.size() > Tree::most_uncut) {
+      tree = std::make_unique<Tree>(world, graph.plan(true), spare_tree(members_.size()), &packs_);
+      if (!tree->cut()) spares_.push_back(std::move(tree));
+    }
+    if (!tree) tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));
     if (tree->fits_flock()) tree->set_pattern(pattern_of(*tree));
     island = std::move(tree);
   } else {

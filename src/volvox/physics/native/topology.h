@@ -38,6 +38,8 @@ class Topology {
   int pattern_count_ = 0;
   std::vector<int> free_slots_;
   std::vector<std::unique_ptr<Tree>> spares_;  // gone; their memory serves others
+  SegmentPool packs_;                          // likewise
+  std::vector<int> member_;                    // by body: its place among the members of its island, when it was built
   std::vector<int> touched_;                   // bodies whose island is gone
   std::vector<std::uint8_t> open_;             // by body: waits for an island
   std::vector<int> members_;                   // bodies of the island being built, in the order found

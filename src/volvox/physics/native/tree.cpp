@@ -28,12 +28,16 @@ void load_drive(const Drive<double>& drive, Dof<double>& dof) {
 
 }  // namespace
 
-Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) : Island({}) {
+Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old, SegmentPool* pool) : Island({}) {
   if (old) take_room(*old);
   const std::size_t count = plan.steps.size();
-  bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), dofs_.reserve(count), y_first_.reserve(count);
+  bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), y_first_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) add_node(world, plan, i);
-  nodes_.resize(shapes_.size());
+  if (plan.for_segments && shapes_.size() > most_uncut) {
+    if (std::vector<Segment> segments = cut_into_segments(shapes_); !segments.empty())
+      segments_ = std::make_unique<Segments>(tree_nodes(), std::move(segments), pool);
+  }
+  if (!segments_) nodes_.resize(shapes_.size()), dofs_.resize(dof_count_);
   plan_branches();
   plan_parts();
   plan_blocks();
@@ -65,7 +69,7 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
   shape.parent = parent;
   shape.mass = body.mass;
   shape.moments = body.moments;
-  shape.first_dof = static_cast<int>(dofs_.size());
+  shape.first_dof = static_cast<int>(dof_count_);
   if (joint >= 0) {
     const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
     const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
@@ -85,7 +89,7 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
       ground_ = shape.flipped ? desc.b : desc.a;
     }
   }
-  dofs_.resize(dofs_.size() + static_cast<std::size_t>(shape.dofs));
+  dof_count_ += static_cast<std::size_t>(shape.dofs);
   shapes_.push_back(shape);
   joints_.push_back(joint);
   bodies_.push_back(body_index);
@@ -100,11 +104,23 @@ void Tree::plan_branches() {
 }
 
 void Tree::predict(World& world, double step, ThreadPool* threads) {
+  if (segments_) {
+    load_ground(world);
+    if (!load_drags(world, step, threads)) drags_.clear();
+    segments_->predict(world, tree_nodes(), ground_state_, drags_, step, threads);
+    touched_ = false;
+    return;
+  }
   load(world, step, threads);
   solve_and_settle(world, threads);
 }
 
 void Tree::predict_again(World& world, ThreadPool* threads) {
+  if (segments_) {
+    segments_->predict_again(threads);
+    touched_ = false;
+    return;
+  }
   const auto again = [&](std::size_t i) {
     for (int k = 0; k < shapes_[i].dofs; ++k) {
       Drive<double>& drive = world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)];
@@ -129,8 +145,8 @@ void Tree::solve_and_settle(World& world, ThreadPool* threads) {
 }
 
 void Tree::plan_columns() {
-  columns_.own.resize(dofs_.size());
-  columns_.columns.reserve(shapes_.size() * (dofs_.size() + 6));
+  columns_.own.resize(dof_count_);
+  columns_.columns.reserve(shapes_.size() * (dof_count_ + 6));
   columns_.first.reserve(shapes_.size() + 1);
   columns_.total = 6;
   columns_.first.push_back(0);
@@ -164,6 +180,7 @@ void Tree::load(World& world, double step, ThreadPool* threads) {
 void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   Node<double>& n = nodes_[i];
   load_state(world, bodies_[i], step, n);
+  n.drag = drags ? drags_[i] : V3<double>{};
   n.dragged = drags && any_drag(n.drag);
   if (shapes_.size() == 1 && !anchored_) {
     load_free_inertia(shapes_[i], n, lane(world.bodies[static_cast<std::size_t>(bodies_[i])].spin), step);
@@ -193,7 +210,11 @@ void Tree::load_ground(const World& world) {
 }
 
 // True if some link is pulled so hard that it may need to be held back.
-bool Tree::load_drags(const World& world, double step, ThreadPool* threads) {
+bool Tree::load_drags(World& world, double step, ThreadPool* threads) {
+  if (segments_ && segments_->ahead(world)) {
+    if (segments_->most_tension() * step * step < safe_pull_) return false;
+    segments_->commit_tensions(world, tree_nodes(), threads);
+  }
   const auto tension = [&](std::size_t i) {
     return joints_[i] < 0 ? 0 : world.tensions[static_cast<std::size_t>(joints_[i])];
   };
@@ -204,18 +225,32 @@ bool Tree::load_drags(const World& world, double step, ThreadPool* threads) {
     raise_to(most, own);
   });
   if (most * step * step < safe_pull_) return false;
-  for (Node<double>& n : nodes_) n.drag = {};
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (joints_[i] < 0) continue;
-    const double force = tension(i);
-    nodes_[i].drag = nodes_[i].drag + drag_torque(force, shapes_[i].anchor_child);
-    if (shapes_[i].parent < 0) continue;
-    Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
-    p.drag = p.drag + drag_torque(force, shapes_[i].anchor_parent);
+  // Only links of a joint that is pulled so hard can need it.
+  pulled_.assign(shapes_.size(), 0);
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (!(tension(i) * step * step >= safe_pull_)) continue;
+    pulled_[i] = 1;
+    if (shapes_[i].parent >= 0) pulled_[static_cast<std::size_t>(shapes_[i].parent)] = 1;
   }
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    nodes_[i].drag = stability_drag(nodes_[i].drag, shapes_[i].moments, step);
-  return true;
+  drags_.assign(shapes_.size(), {});
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    const std::size_t parent = static_cast<std::size_t>(std::max(0, shapes_[i].parent));
+    if (joints_[i] < 0 || !(pulled_[i] || pulled_[parent])) continue;
+    const double force = tension(i);
+    drags_[i] = drags_[i] + drag_torque(force, shapes_[i].anchor_child);
+    if (shapes_[i].parent < 0) continue;
+    drags_[parent] = drags_[parent] + drag_torque(force, shapes_[i].anchor_parent);
+  }
+  bool any = false;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (!pulled_[i]) {
+      drags_[i] = {};
+      continue;
+    }
+    drags_[i] = stability_drag(drags_[i], shapes_[i].moments, step);
+    any = any || any_drag(drags_[i]);
+  }
+  return any;
 }
 
 // The force times step squared below which no link of the tree can need to be held back.
@@ -322,13 +357,15 @@ void Tree::give_to_parent(std::size_t i) {
 }
 
 Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
-  const Spatial<double>& v = nodes_[static_cast<std::size_t>(node)].fresh;
+  const Spatial<double> v =
+      segments_ ? segments_->predicted(node) : nodes_[static_cast<std::size_t>(node)].fresh;
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 
 Verdict Tree::take_up(World& world, ThreadPool* threads) {
   if (!touched_) return Verdict::holds;
   move_to(0);
+  if (segments_) return segments_->take_up(coordinates_, coordinate_, tree_nodes(), threads);
   std::atomic<Verdict> verdict = take_up_node(world, 0);
   for_branches(threads, [&](Range branch) {
     Verdict worst = Verdict::holds;
@@ -361,8 +398,9 @@ Verdict Tree::take_up_node(World& world, std::size_t i) {
 
 // Children first: a body is moved as soon as nobody needs its old pose any more.
 void Tree::finish(World& world, double step, ThreadPool* threads) {
-  const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
   const Vec3 fall = !anchored_ ? outer_fall(world, step) : Vec3{};
+  if (segments_) return segments_->finish(world, tree_nodes(), step, fall, threads);
+  const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) take_in(nodes_[i]);
     for (std::size_t i = branch.last; i-- > branch.first;) {

@@ -10,6 +10,9 @@
 //
 // The subtrees that hang on the root, its branches, know nothing of each other: the threads
 // share them out, each pass over the nodes ends with the root or begins with it.
+//
+// A long tree whose pieces are alike, a snake, is cut into segments that go side by side (segments.h). They then do
+// what `nodes_` and `dofs_` are for elsewhere; every segment starts a part of its own.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +22,13 @@
 
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/island.h"
+#include "volvox/physics/native/segments.h"
 #include "volvox/physics/native/tree_kernel.h"
 
 namespace volvox::physics::native {
 
 // How a tree is laid out: a root, and for every other body the joint to its parent. In
-// depth-first order, parents first.
+// depth-first order, parents first. `for_segments`: the root is an end, and the largest subtree of a node comes last.
 struct TreePlan {
   struct Step {
     int body = -1;
@@ -32,6 +36,7 @@ struct TreePlan {
     int joint = -1;   // to the parent, or, at the root, to the ground; -1: a free root
   };
   std::vector<Step> steps;
+  bool for_segments = false;
 };
 
 // The whitened columns that each node of a tree can move by: those of the root and of the
@@ -50,9 +55,18 @@ class Tree final : public Island {
   // Trees up to this size may go in a flock.
   static constexpr int most_flock_nodes = 12, most_flock_columns = 16;
 
+  // Trees with more nodes may be cut into segments, if they are laid out for it (TreePlan).
+  static constexpr std::size_t most_uncut = 96;
+
   // `old`: a tree that is gone, whose memory is used again; null: none.
-  Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr);
-  std::size_t room() const { return nodes_.capacity(); }  // how many nodes its memory holds
+  // `pool`: for its segments; null: none.
+  Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr, SegmentPool* pool = nullptr);
+  std::size_t room() const { return shapes_.capacity(); }  // how many nodes its memory holds
+  bool cut() const { return segments_ != nullptr; }
+  void give_segments(SegmentPool& pool) {
+    if (segments_) pool.give(std::move(*segments_));
+    segments_.reset();
+  }
 
   const std::vector<NodeShape>& shapes() const { return shapes_; }
   const std::vector<int>& joints() const { return joints_; }
@@ -62,7 +76,7 @@ class Tree final : public Island {
   int pattern() const { return pattern_; }
   void set_pattern(int pattern) { pattern_ = pattern; }
   bool fits_flock() const {
-    return !anchored_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns;
+    return !anchored_ && shapes_.size() <= most_flock_nodes && dof_count_ + 6 <= most_flock_columns;
   }
 
   void predict(World& world, double step, ThreadPool* threads) override;
@@ -81,6 +95,9 @@ class Tree final : public Island {
   Verdict take_up(World& world, ThreadPool* threads) override;
   void predict_again(World& world, ThreadPool* threads) override;
   void finish(World& world, double step, ThreadPool* threads) override;
+  void commit_joints(World& world, ThreadPool* threads) const override {
+    if (segments_) segments_->commit_joints(world, tree_nodes(), threads);
+  }
 
  private:
   struct Part {
@@ -112,7 +129,9 @@ class Tree final : public Island {
   void load(World& world, double step, ThreadPool* threads);
   void load_node(World& world, std::size_t node, double step, bool drags);
   void load_ground(const World& world);
-  bool load_drags(const World& world, double step, ThreadPool* threads);
+  bool load_drags(World& world, double step, ThreadPool* threads);
+  TreeNodes tree_nodes() const { return {shapes_, bodies_, joints_}; }
+  void joint_factor(std::size_t node, JointFactor& out) const;
   void find_safe_pull();
   void tell_drives(World& world, std::size_t node, double step);
   void solve_and_settle(World& world, ThreadPool* threads);
@@ -129,10 +148,11 @@ class Tree final : public Island {
   void finish_node(World& world, std::size_t node, double step, const Vec3& fall);
   Support<double> support(int node) const;
   void whiten_node(int node);
-  void start_part(Part& part);
+  void start_part(Part& part, std::size_t node);
   void climb(int part);
   void descend_to(int part);
   bool starts_part(std::size_t node) const;
+  bool starts_segment(std::size_t node) const;
   void carry(const double* row, int from, int to, double (&out)[most_columns]) const;
   double* y(int node) { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
   const double* y(int node) const { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
@@ -140,8 +160,12 @@ class Tree final : public Island {
   std::vector<NodeShape> shapes_;
   std::vector<Range> branches_;  // of the nodes behind the root
   std::vector<int> joints_;      // by node; -1: a free root
+  std::unique_ptr<Segments> segments_;  // null: the tree is not cut
+  std::vector<V3<double>> drags_;       // by node
+  std::vector<std::uint8_t> pulled_;    // by node: it may need to be held back
   std::vector<Node<double>> nodes_;
   std::vector<Dof<double>> dofs_;
+  std::size_t dof_count_ = 0;
   BodyId ground_;  // what the root hangs on, if it has a joint
   Support<double> ground_state_;
   Spatial<double> ground_velocity_{};
@@ -153,6 +177,7 @@ class Tree final : public Island {
   std::vector<Part> parts_;
   std::vector<int> part_of_;  // by node
   std::vector<int> column_;   // by dof
+  std::vector<std::size_t> coordinate_;  // by dof: its column among all coordinates
   // Of a tree in one part: the blocks of columns of the axes between a node and the root, all others of its rows are
   // zero. Ascending, by node one behind the other; empty where there is only one block.
   std::vector<int> blocks_;

@@ -47,16 +47,17 @@ void factor_handle(const double (&m)[6][6], double (&c)[6][6], double (&inverse)
 }  // namespace
 
 void Tree::plan_parts() {
-  const int total = (!anchored_ ? 6 : 0) + static_cast<int>(dofs_.size());
+  const int total = (!anchored_ ? 6 : 0) + static_cast<int>(dof_count_);
   const int most = total <= most_columns_flat ? most_columns_flat : most_columns_of_a_part;
   part_of_.resize(shapes_.size());
-  column_.resize(dofs_.size());
+  column_.resize(dof_count_);
   parts_.push_back({});
   parts_[0].columns = !anchored_ ? 6 : 0;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     const NodeShape& shape = shapes_[i];
     int part = shape.parent < 0 ? 0 : part_of_[static_cast<std::size_t>(shape.parent)];
-    if (shape.dofs > 0 && shape.parent >= 0 && parts_[static_cast<std::size_t>(part)].columns + shape.dofs > most) {
+    const bool full = shape.dofs > 0 && parts_[static_cast<std::size_t>(part)].columns + shape.dofs > most;
+    if (shape.parent >= 0 && (full || starts_segment(i))) {
       Part next;
       next.handle = shape.parent;
       next.above = part;
@@ -81,6 +82,14 @@ void Tree::plan_parts() {
   }
   for (Part& part : parts_) {
     part.handle_rows = part.handle >= 0 ? y_first_[static_cast<std::size_t>(part.handle)] : 0;
+  }
+  coordinate_.resize(dof_count_);
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
+      const std::size_t dof = static_cast<std::size_t>(shapes_[i].first_dof) + k;
+      coordinate_[dof] =
+          parts_[static_cast<std::size_t>(part_of_[i])].first + static_cast<std::size_t>(column_[dof]);
+    }
   }
   y_.resize(rows);
   coordinates_.resize(coordinates);
@@ -110,6 +119,12 @@ void Tree::plan_blocks() {
   first_block_.push_back(blocks_.size());
 }
 
+bool Tree::starts_segment(std::size_t node) const {
+  if (!segments_) return false;
+  const int segment = segments_->segment_of(static_cast<int>(node));
+  return segments_->all()[static_cast<std::size_t>(segment)].first == static_cast<int>(node);
+}
+
 bool Tree::starts_part(std::size_t node) const {
   const int parent = shapes_[node].parent;
   return parent < 0 || part_of_[static_cast<std::size_t>(parent)] != part_of_[node];
@@ -123,15 +138,22 @@ void Tree::whiten(std::span<const int> nodes, ThreadPool* threads) {
       wanted_[static_cast<std::size_t>(node)] = 1;
     }
   }
-  if (wanted_[0]) whiten_node(0);
-  for_branches(threads, [&](Range branch) {
-    for (std::size_t i = branch.first; i < branch.last; ++i) {
-      if (!wanted_[i]) continue;
-      if (starts_part(i)) start_part(parts_[static_cast<std::size_t>(part_of_[i])]);
-      whiten_node(static_cast<int>(i));
-    }
-  });
   touched_ = true;
+  const auto visit = [&](int node) {
+    const std::size_t i = static_cast<std::size_t>(node);
+    if (!wanted_[i]) return;
+    if (i > 0 && starts_part(i)) start_part(parts_[static_cast<std::size_t>(part_of_[i])], i);
+    whiten_node(node);
+  };
+  if (segments_) {
+    segments_->find_responses();
+    segments_->for_nodes(threads, visit);
+    return;
+  }
+  visit(0);
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) visit(static_cast<int>(i));
+  });
 }
 
 void Tree::clear_coordinates() {
@@ -140,7 +162,11 @@ void Tree::clear_coordinates() {
   current_ = 0;
 }
 
-void Tree::start_part(Part& part) {
+void Tree::start_part(Part& part, std::size_t node) {
+  if (starts_segment(node)) {
+    const int segment = segments_->segment_of(static_cast<int>(node));
+    return factor_handle(segments_->response_above(segment), part.factor, part.inverse);
+  }
   const int width = parts_[static_cast<std::size_t>(part.above)].width;
   const double* rows = y_.data() + part.handle_rows;
   double response[6][6];
@@ -158,29 +184,41 @@ void Tree::whiten_node(int node) {
   double* out = y(node);
   if (joints_[i] < 0) {
     std::fill(out, out + 6 * width, 0.0);
+    const InverseFactor<double>& root = segments_ ? segments_->root_factor() : root_;
     for (int r = 0; r < 6; ++r) {
-      for (int k = r; k < 6; ++k) out[r * width + k] = root_.e[k][r];
+      for (int k = r; k < 6; ++k) out[r * width + k] = root.e[k][r];
     }
     return;
   }
-  const Node<double>& n = nodes_[i];
-  const double r[3] = {n.r.x, n.r.y, n.r.z};
+  JointFactor factor;
+  joint_factor(i, factor);
   if (starts_part(i)) {
     std::fill(out, out + 6 * width, 0.0);
     if (part.handle >= 0) {
       for (int row = 0; row < 6; ++row) std::copy(part.factor[row], part.factor[row] + 6, out + row * width);
     }
-    wide_shift(out, out, r, width);
+    wide_shift(out, out, factor.r, width);
   } else {
-    wide_shift(out, y(shape.parent), r, width);
+    wide_shift(out, y(shape.parent), factor.r, width);
   }
   for (int k = shape.dofs - 1; k >= 0; --k) {
-    const Dof<double>& f = dofs_[static_cast<std::size_t>(shape.first_dof + k)];
-    const double s[6] = {f.s.a.x, f.s.a.y, f.s.a.z, f.s.l.x, f.s.l.y, f.s.l.z};
-    const double u[6] = {f.u.a.x, f.u.a.y, f.u.a.z, f.u.l.x, f.u.l.y, f.u.l.z};
-    wide_project(out, s, u, width);
+    const JointFactor::Axis& axis = factor.axes[k];
+    wide_project(out, axis.s, axis.u, width);
     const int column = column_[static_cast<std::size_t>(shape.first_dof + k)];
-    for (int row = 0; row < 6; ++row) out[row * width + column] = s[row] * f.root_inv;
+    for (int row = 0; row < 6; ++row) out[row * width + column] = axis.s[row] * axis.root_inv;
+  }
+}
+
+void Tree::joint_factor(std::size_t node, JointFactor& out) const {
+  const NodeShape& shape = shapes_[node];
+  if (segments_) return segments_->joint_factor(static_cast<int>(node), shape, out);
+  const V3<double>& r = nodes_[node].r;
+  out.r[0] = r.x, out.r[1] = r.y, out.r[2] = r.z;
+  for (int k = 0; k < shape.dofs; ++k) {
+    const Dof<double>& f = dofs_[static_cast<std::size_t>(shape.first_dof + k)];
+    out.axes[k] = {{f.s.a.x, f.s.a.y, f.s.a.z, f.s.l.x, f.s.l.y, f.s.l.z},
+                   {f.u.a.x, f.u.a.y, f.u.a.z, f.u.l.x, f.u.l.y, f.u.l.z},
+                   f.root_inv};
   }
 }
 
