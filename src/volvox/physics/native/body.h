@@ -7,23 +7,28 @@
 
 namespace volvox::physics::native {
 
-struct Body {
+struct alignas(64) Body {
   // The state. Velocities are those that moved the body to where it is; the spin (angular
   // momentum about the centre of mass) is what turning freely conserves, so it is kept, and
-  // the angular velocity follows from it (docs/decisions/0010).
+  // the angular velocity follows from it (docs/decisions/0010). It fills two lines of the cache, and what else flocks
+  // ask for (BodyRow) a third.
   Vec3 position;
   Quat rotation;
-  Vec3 linear, angular, spin;
+  Vec3 angular, linear, spin;
+
+  Vec3 weight;        // mass times gravity
+  Vec3 axle;          // of its shape, see Shape
+  double swing = 0;   // the same
+  double shaped = 0;  // 1 where it has a shape
+
   bool awake = true;
+  bool dynamic = false;
   double still = 0;  // s; how long it has hardly moved
 
   // The description.
   double mass = 0;
   Vec3 moments;
   Pose from_link;  // of the principal frame, in the link's
-  Vec3 weight;     // mass times gravity
-  Vec3 axle;       // of its shape, see Shape
-  bool dynamic = false;
 
   // Of the current substep.
   M3<double> axes;             // rotation as a matrix

@@ -1,6 +1,8 @@
 // Sleep, by groups of islands that touch.
 #include "volvox/physics/native/contact_solver.h"
+#include "volvox/physics/native/plane_contacts.h"
 #include "volvox/physics/native/sleep_rules.h"
+#include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -77,6 +79,30 @@ void ContactSolver::let_sleep(World& world, const Islands& islands, double tick,
       for (JointId id : world.system.joints_of[i]) world.system.joints[id.index].velocity = 0;
     });
   });
+}
+
+// The plane stands, and nothing else holds the tree.
+void ContactSolver::let_sleep(World& world, const Tree& tree, const PlaneContacts& planes, double tick) {
+  bool rests = true, carried = false;
+  for (const int i : tree.bodies()) {
+    Body& body = world.bodies[static_cast<std::size_t>(i)];
+    body.still = still_after(body.still, body.linear, body.angular, tick);
+    rests = rests && body.still >= time_to_sleep;
+  }
+  for (std::size_t node = 1; rests && node < tree.joints().size(); ++node)
+    rests = joint_rests(world, world.system.joint_ids.at(static_cast<std::size_t>(tree.joints()[node])));
+  if (!rests) return;
+  for (const int i : tree.bodies())
+    for (const PlanePoint& point : planes.points(static_cast<std::size_t>(i)))
+      carried = carried || point.impulse != Vec3{};
+  if (!carried) return;
+  for (const int i : tree.bodies()) {
+    Body& body = world.bodies[static_cast<std::size_t>(i)];
+    body.awake = false;
+    body.linear = body.angular = body.spin = {};
+  }
+  for (std::size_t node = 1; node < tree.joints().size(); ++node)
+    world.system.joints[static_cast<std::size_t>(tree.joints()[node])].velocity = 0;
 }
 
 }  // namespace volvox::physics::native

@@ -8,6 +8,7 @@
 #include "volvox/physics/native/bounce.h"
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/detector.h"
+#include "volvox/physics/native/plane_contacts.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
@@ -36,7 +37,7 @@ Vec3 rim_point(const Body& a, const Body& b, const ContactPoint& c) {
 
 // Within a group contacts keep the order in which they were found, so that neither the slots
 // of islands nor the number of threads can be seen in the result.
-void ContactSolver::regroup(const World& world, const Islands& islands) {
+void ContactSolver::regroup(const World& world, const Islands& islands, const PlaneContacts& planes) {
   touching_.reset(islands.size());
   group_of_.assign(islands.size(), -1);
   for (const ContactPoint& c : points_) {
@@ -47,7 +48,7 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
   groups_.clear();
   bodies_ = 0;
   for (std::size_t i = 0; i < islands.size(); ++i) {
-    if (!islands[i]) continue;
+    if (!islands[i] || planes.alone(static_cast<int>(i))) continue;
     const std::uint32_t root = touching_.root(static_cast<std::uint32_t>(i));
     if (group_of_[root] < 0) {
       group_of_[root] = static_cast<int>(groups_.size());
@@ -68,7 +69,7 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
   islands_.resize(island);
   order_.resize(points_.size());
   for (std::size_t i = 0; i < islands.size(); ++i) {
-    if (islands[i]) islands_[groups_[at(group_of_[i])].last_island++] = static_cast<int>(i);
+    if (group_of_[i] >= 0) islands_[groups_[at(group_of_[i])].last_island++] = static_cast<int>(i);
   }
   for (std::size_t i = 0; i < points_.size(); ++i) {
     order_[groups_[at(group_of_[at(world.bodies[at(points_[i].a)].island)])].last_point++] = static_cast<int>(i);
@@ -77,10 +78,17 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
 
 // Groups of one small tree that touches nothing that moves.
 void ContactSolver::take_lone_trees(const World& world, const Islands& islands, const Detector& detector,
-                                    std::vector<FlockMember>& members) {
+                                    const PlaneContacts& planes, std::vector<FlockMember>& members) {
   lone_.assign(islands.size(), 0);
   lone_points_.clear();
   if (lone_points_.capacity() < points_.size()) lone_points_.reserve(2 * points_.size());
+  planes.for_each_alone([&](int island, const Tree& tree) {
+    // As many as there were: which trees go side by side changes no bit.
+    std::uint64_t where = 0;
+    for (std::size_t node = 0; node < tree.bodies().size(); ++node)
+      where += planes.points(at(tree.bodies()[node])).size() << (5 * node);
+    members.push_back({&tree, island, {}, where, true, tree.pattern(), tree.bodies()[0]});
+  });
   for (const Group& group : groups_) {
     const std::size_t points = group.last_point - group.first_point;
     if (!group.awake || group.last_island - group.first_island != 1 || points > most_lone_points) continue;
@@ -105,7 +113,8 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
     lone_points_.insert(lone_points_.end(), own.begin(), own.end());
     std::uint64_t where = 0;
     for (int point : own) where += std::uint64_t{1} << (5 * world.bodies[at(points_[at(point)].a)].node);
-    members.push_back({tree, islands_[group.first_island], {first, points}, where});
+    members.push_back(
+        {tree, islands_[group.first_island], {first, points}, where, false, tree->pattern(), tree->bodies()[0]});
   }
 }
 

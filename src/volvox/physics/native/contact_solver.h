@@ -25,14 +25,17 @@ namespace volvox::physics::native {
 using Islands = std::vector<std::unique_ptr<Island>>;  // null: a free slot
 
 class Detector;
+class PlaneContacts;
 class Tree;
 
 // A tree that is a group of its own, and touches only what stands still.
 struct FlockMember {
   const Tree* tree = nullptr;
   int island = -1;
-  std::span<const int> points;  // its contacts
-  std::uint64_t where = 0;      // how many on each node: lanes that touch alike go together
+  std::span<const int> points;        // its contacts
+  std::uint64_t where = 0;            // how many on each node: lanes that touch alike go together
+  bool on_planes = false;             // it has no others, and they are in PlaneContacts
+  int pattern = -1, first_body = -1;  // of the tree
 };
 
 // Room for one group at a time; one for each thread, so that it stays in its cache.
@@ -107,18 +110,21 @@ class ContactSolver {
   std::vector<ContactPoint>& points() { return points_; }
   const std::vector<ContactPoint>& points() const { return points_; }
 
-  // After detection, or when islands have changed: who may touch whom until the next time.
-  void regroup(const World& world, const Islands& islands);
+  // After detection, or when islands have changed: who may touch whom until the next time. Who is alone on a plane is
+  // in no group.
+  void regroup(const World& world, const Islands& islands, const PlaneContacts& planes);
   // A group sleeps or wakes as one. What lies still for a while, carried by something, falls
   // asleep; a group in which anybody is awake wakes.
   void wake_groups(World& world, const Islands& islands, ThreadPool* threads);
   void let_sleep(World& world, const Islands& islands, double tick, ThreadPool* threads) const;
+  // The same of a tree that is alone on a plane.
+  static void let_sleep(World& world, const Tree& tree, const PlaneContacts& planes, double tick);
 
   // Leaves the groups to others that are one small tree and touch nothing that moves.
   static constexpr std::size_t most_lone_points = 64;
   // Their lists of points hold until the next call.
   void take_lone_trees(const World& world, const Islands& islands, const Detector& detector,
-                       std::vector<FlockMember>& members);
+                       const PlaneContacts& planes, std::vector<FlockMember>& members);
 
   // After all that: who has to be moved, the largest first.
   void line_up();

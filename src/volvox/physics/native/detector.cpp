@@ -221,12 +221,13 @@ class PastContacts {
 }  // namespace
 
 void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads,
-                      std::vector<ContactPoint>& contacts) {
+                      std::vector<ContactPoint>& contacts, PlaneContacts* planes) {
   Work::add(work_.detections, 1);
   slack_ = slack, widest_ = std::max(slack_, hit_speed * step);
   hasty_.clear();
-  find_pairs(view, {}, horizon);
+  find_pairs(view, {}, horizon, planes);
   foresee_hits(view, step);
+  if (planes) planes->exchange(view.bodies, contacts, calm_count_);
   old_.swap(contacts);
   const OldContacts old = in_runs(old_);
   collide_pairs(view, pairs_, horizon, threads, old, contacts);
@@ -244,7 +245,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   // Whoever is met may have used up half of what is bearable since it was looked at.
   slack_ = slack + bearable_surprise / 2, widest_ = std::max(slack_, hit_speed * step);
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
-  find_pairs(view, alarmed, horizon);
+  find_pairs(view, alarmed, horizon, nullptr);
   foresee_hits(view, step);
   // A contact is large: those that stay are copied once, to where they belong.
   kept_.swap(contacts);
@@ -282,14 +283,19 @@ void Detector::add_hasty(const View& view, double step, ThreadPool* threads, con
   contacts.insert(contacts.end(), fresh_.begin(), fresh_.end());
 }
 
-void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon) {
+void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon,
+                          PlaneContacts* planes) {
   collect_items(view, alarmed, horizon);
   broad_phase_.find_pairs(items_, pairs_);
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) {
     return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b);
   });
+  for (const BroadPhase::Pair& pair : pairs_) {
+    if (planes) planes->refuse(view.bodies[static_cast<std::size_t>(pair.a)].island);
+    if (planes) planes->refuse(view.bodies[static_cast<std::size_t>(pair.b)].island);
+  }
   let_round_lead(view);
-  add_half_spaces(view, horizon);
+  add_half_spaces(view, horizon, planes);
   set_hasty_apart(view, horizon);
 }
 
@@ -337,6 +343,7 @@ bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) co
 void Detector::foresee_hits(const View& view, double step) {
   const auto dynamic = [&](int body) { return view.bodies[static_cast<std::size_t>(body)].dynamic; };
   const auto crowd = [&](int body) { return crowds_.root(static_cast<std::uint32_t>(body)); };
+  if (pairs_.empty() && hasty_.empty()) return;
   crowds_.reset(view.bodies.size());
   hits_.assign(view.bodies.size(), 0);
   for (const Pairs* pairs : {&pairs_, &hasty_}) {
@@ -350,16 +357,17 @@ void Detector::foresee_hits(const View& view, double step) {
       fastest = std::max(fastest, length(a.linear - b.linear));
     }
   }
-  for (std::size_t i = hits_.size(); i-- > 0;) {
-    const std::size_t root = crowd(static_cast<int>(i));
-    hits_[i] = std::min(hits_[root], hit_speed) * step;
+  crowd_reach_.resize(view.bodies.size());
+  for (const Pairs* pairs : {&pairs_, &hasty_}) {
+    for (const BroadPhase::Pair& pair : *pairs)
+      crowd_reach_[static_cast<std::size_t>(pair.a)] = std::min(hits_[crowd(pair.a)], hit_speed) * step;
   }
 }
 
 // What stands is not hit; and its triangles, seen from afar, would hold what lies in a slit above it.
 double Detector::slack_of(const View& view, const BroadPhase::Pair& pair) const {
   if (!view.bodies[static_cast<std::size_t>(pair.b)].dynamic) return slack;
-  return std::max(slack_, hits_[static_cast<std::size_t>(pair.a)]);
+  return std::max(slack_, crowd_reach_[static_cast<std::size_t>(pair.a)]);
 }
 
 // First which polyhedra are near each other by their boxes, then how far they are apart, all of a kind side by side,
@@ -501,8 +509,16 @@ void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t
   }
 }
 
+bool Detector::one_plane_that_stands(const View& view, int ground) const {
+  const std::size_t i = static_cast<std::size_t>(ground);
+  const Shape& shape = *view.shapes[i];
+  const Body& body = view.bodies[i];
+  return shape.half_spaces.size() == 1 && shape.convexes.empty() && shape.surfaces.empty() && body.island < 0 &&
+         body.linear == Vec3{} && body.angular == Vec3{};
+}
+
 // Half-spaces have no box: every body is tried against each.
-void Detector::add_half_spaces(const View& view, double horizon) {
+void Detector::add_half_spaces(const View& view, double horizon, PlaneContacts* planes) {
   if (flat_bodies_.empty()) return;
   on_flat_.clear();
   for (const BroadPhase::Item& item : items_) {
@@ -516,9 +532,22 @@ void Detector::add_half_spaces(const View& view, double horizon) {
             std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
         if (height - down > widest_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
         on_flat_.push_back({item.body, flat});
+        const int island = view.bodies[static_cast<std::size_t>(item.body)].island;
+        if (planes && planes->alone(island)) {
+          if (one_plane_that_stands(view, flat) && !hasty(view, {item.body, flat}, horizon))
+            planes->set_near(view.bodies, static_cast<std::size_t>(item.body), flat);
+          else planes->refuse(island);
+        }
         break;
       }
     }
+  }
+  if (planes) {
+    const std::size_t all = on_flat_.size();
+    std::erase_if(on_flat_, [&](const BroadPhase::Pair& pair) {
+      return planes->alone(view.bodies[static_cast<std::size_t>(pair.a)].island);
+    });
+    Work::add(work_.pairs, all - on_flat_.size());
   }
   // (std::inplace_merge allocates.)
   merged_pairs_.resize(pairs_.size() + on_flat_.size());

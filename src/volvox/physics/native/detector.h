@@ -13,6 +13,7 @@
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/manifold.h"
 #include "volvox/physics/native/narrow_phase.h"
+#include "volvox/physics/native/plane_contacts.h"
 #include "volvox/physics/native/plane_kernel.h"
 #include "volvox/physics/native/work.h"
 
@@ -41,8 +42,10 @@ class Detector {
   // keep their impulses, and those between bodies that do not move stay. Where two bodies
   // approach so fast that their nearest points now say little about where they will meet (a
   // hasty pair), only the next substep is looked at. Calm pairs come first, sorted by bodies,
-  // then the hasty ones.
-  void detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  // then the hasty ones. Of robots that are near nothing but a plane it says so to `planes`, which has their contacts;
+  // null: nobody has.
+  void detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts,
+              PlaneContacts* planes = nullptr);
   // The same again before the horizon of the last detection, for the contacts of some bodies
   // only: those that were hit so hard that they may get where nobody looked.
   void detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
@@ -52,6 +55,9 @@ class Detector {
                           std::vector<int>& near);
   // Looks at the hasty pairs again, for the next substep.
   void detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  // How many of the contacts, the first ones, are of calm pairs.
+  std::size_t calm_count() const { return calm_count_; }
+  void set_calm_count(std::size_t count) { calm_count_ = count; }
   bool any_hasty() const { return !hasty_.empty(); }
   bool in_hasty_pair(int body) const { return is_hasty_[static_cast<std::size_t>(body)] != 0; }
 
@@ -61,11 +67,12 @@ class Detector {
   struct OldContacts {
     std::span<ContactPoint> calm, hasty;
   };
-  void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
+  void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, PlaneContacts* planes);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
   BroadPhase::Item item_of(const View& view, std::size_t body, double horizon, double margin) const;
   void let_round_lead(const View& view);
-  void add_half_spaces(const View& view, double horizon);
+  void add_half_spaces(const View& view, double horizon, PlaneContacts* planes);
+  bool one_plane_that_stands(const View& view, int ground) const;
   bool out_of_reach(const View& view, BroadPhase::Pair pair, double horizon) const;
   bool may_touch(const View& view, int a, int b) const;
   void set_hasty_apart(const View& view, double horizon);
@@ -83,7 +90,9 @@ class Detector {
   BroadPhase broad_phase_;
   double slack_ = slack;      // of this detection, where nobody is hit
   double widest_ = slack;     // where somebody is, at most
-  std::vector<double> hits_;  // by body: how far it may be pressed on by a hit in its crowd within a substep, m
+  std::vector<double> hits_;  // by the root of a crowd: how fast two of it meet at most, m/s
+  std::vector<double>
+      crowd_reach_;  // by body that leads a pair: how far a hit in its crowd may press it in a substep, m
   UnionFind crowds_;
   std::vector<BroadPhase::Item> items_;
   std::vector<int> flat_bodies_;  // those with half-spaces

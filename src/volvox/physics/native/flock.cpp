@@ -7,6 +7,7 @@
 
 #include "volvox/physics/native/flock_kernel.h"
 #include "volvox/physics/native/flock_load.h"
+#include "volvox/physics/native/flock_rows.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -18,28 +19,54 @@ constexpr std::size_t fewest_side_by_side = 3;
 
 // Each width is compiled for the registers that it fits.
 template <class T>
-int move_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
-  const FlockView<T> trees = flock.view();
-  const FlockRoomView<T> work = room.view();
-  if constexpr (std::same_as<T, EightLanes> || std::same_as<T, Floats<16>>) {
-    return move_flock_avx512(trees, work, step, substeps, time_left, flock.alarmed);
-  } else if constexpr (std::same_as<T, Floats<8>>) {
-    return move_flock_avx2(trees, work, step, substeps, time_left, flock.alarmed);
-  } else {
-    if constexpr (std::same_as<T, FourLanes>) {
-      if (isa() == Isa::avx2) return move_flock_avx2(trees, work, step, substeps, time_left, flock.alarmed);
+const FlockKernels<T>& kernels() {
+  static const FlockKernels<T> chosen = [] {
+    if constexpr (std::same_as<T, EightLanes>) {
+      return eight_doubles_avx512();
+    } else if constexpr (std::same_as<T, Floats<16>>) {
+      return sixteen_floats_avx512();
+    } else if constexpr (std::same_as<T, Floats<8>>) {
+      return eight_floats_avx2();
+    } else {
+      if constexpr (std::same_as<T, FourLanes>)
+        if (isa() == Isa::avx2) return four_doubles_avx2();
+      return own_kernels<T>();
     }
-    return run_flock(trees, work, step, substeps, time_left, flock.alarmed);
-  }
+  }();
+  return chosen;
 }
+
+template <class T>
+int move_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
+  return kernels<T>().move(flock.view(), room.view(), step, substeps, time_left, flock.alarmed);
+}
+
+// Rows of bodies: see BodyRow.
+static_assert(offsetof(Body, rotation) == 3 * sizeof(double) && offsetof(Body, angular) == 7 * sizeof(double) &&
+              offsetof(Body, linear) == 10 * sizeof(double) && offsetof(Body, spin) == 13 * sizeof(double) &&
+              offsetof(Body, weight) == BodyRow::state * sizeof(double) &&
+              offsetof(Body, axle) == 19 * sizeof(double) && offsetof(Body, swing) == 22 * sizeof(double) &&
+              offsetof(Body, shaped) == 23 * sizeof(double));
+
+// And of contacts with planes: see PlaneRow.
+static_assert(offsetof(PlanePoint, rebound) == 3 * sizeof(double) &&
+              offsetof(PlanePoint, arm_a) == 4 * sizeof(double) &&
+              offsetof(PlanePoint, separation) == 7 * sizeof(double) &&
+              offsetof(PlanePoint, feature) == PlaneRow::state * sizeof(double) &&
+              offsetof(PlanePoint, on_b) == 9 * sizeof(double) && offsetof(PlanePoint, on_a) == 12 * sizeof(double) &&
+              offsetof(PlanePoint, radius) == 15 * sizeof(double) &&
+              offsetof(PlanePoint, normal) == 16 * sizeof(double) &&
+              offsetof(PlanePoint, outward) == 19 * sizeof(double) &&
+              offsetof(PlanePoint, rim) == 22 * sizeof(double) &&
+              offsetof(PlanePoint, friction) == 23 * sizeof(double));
 
 // Takes the state of the members from the world.
 template <class T>
 class Loader {
  public:
-  Loader(const World& world, const std::vector<ContactPoint>& points,
-         std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step)
-      : world_(world), points_(points), shapes_(shapes), seen_(seen), step_(step) {}
+  Loader(const World& world, const std::vector<ContactPoint>& points, const PlaneContacts& planes,
+         std::span<const Twist> seen, double step)
+      : world_(world), points_(points), planes_(planes), seen_(seen), step_(step) {}
 
   void load(Flock<T>& flock, FlockRoom<T>& room) {
     const Tree& pattern = flock.pattern();
@@ -49,23 +76,35 @@ class Loader {
     flock.drives.resize(pattern.columns().own.size());
     flock.used = MaskOf<T>{};
     for (int lane = 0; lane < lane_count<T>; ++lane) put(flock.used, lane, at(lane) < flock.members.size());
+    // A lane that nobody needs runs after the first, without contacts.
+    const auto tree_of = [&](int lane) -> const Tree& {
+      return *flock.members[at(lane) < flock.members.size() ? at(lane) : 0].tree;
+    };
+    const double* rows[Tree::most_flock_nodes * lane_count<T>];
+    for (std::size_t i = 0; i < nodes; ++i)
+      for (int lane = 0; lane < lane_count<T>; ++lane)
+        rows[i * lane_count<T> + at(lane)] = &world_.bodies[at(tree_of(lane).bodies()[i])].position.x;
+    kernels<T>().load_bodies(flock.view(), rows, step_);
     // Node by node: lanes of a whole tree are larger than the nearest cache.
-    for (std::size_t i = 0; i < nodes; ++i) {
-      for (int lane = 0; lane < lane_count<T>; ++lane) {
-        // A lane that nobody needs runs after the first, without contacts.
-        const bool used = at(lane) < flock.members.size();
-        load_node(flock, i, lane, *flock.members[used ? at(lane) : 0].tree);
-      }
-    }
-    lay_out_contacts(flock);
+    for (std::size_t i = 0; i < nodes; ++i)
+      for (int lane = 0; lane < lane_count<T>; ++lane) load_node(flock, i, lane, tree_of(lane));
+    if (flock.members.front().on_planes) lay_out_plane_contacts(flock);
+    else lay_out_contacts(flock);
     make_room(flock, room);
   }
 
  private:
   void load_node(Flock<T>& flock, std::size_t i, int lane, const Tree& tree) {
     const std::size_t index = at(tree.bodies()[i]);
-    load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.system.forces[index],
-              shapes_[index].get());
+    const Wrench& force = world_.system.forces[index];
+    FlockBody<T>& body = flock.bodies[i];
+    if (force != Wrench{}) {
+      put(body.outside.a, lane, force.torque * step_);
+      put(body.outside.l, lane, (world_.bodies[index].weight + force.force) * step_);
+    }
+    // Who was looked at before this substep is judged by what it was seen to do then.
+    if (!flock.members.front().on_planes)
+      put(body.seen.a, lane, seen_[index].angular), put(body.seen.l, lane, seen_[index].linear);
     if (i == 0) return;
     const std::size_t joint = at(tree.joints()[i]);
     FlockJoint<T>& j = flock.joints[i];
@@ -77,20 +116,6 @@ class Loader {
     put(j.load.l, lane, world_.load_impulses[joint].force), put(j.load.a, lane, world_.load_impulses[joint].torque);
     for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k)
       copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
-  }
-
-  void load_body(FlockBody<T>& to, int lane, const Body& body, const Twist& seen, const Wrench& force,
-                 const Shape* shape) {
-    put(to.x, lane, body.position);
-    put(to.q, lane, body.rotation);
-    put(to.v.a, lane, body.angular), put(to.v.l, lane, body.linear);
-    put(to.seen.a, lane, seen.angular), put(to.seen.l, lane, seen.linear);
-    put(to.spin, lane, body.spin);
-    put(to.weight, lane, body.weight);
-    put(to.outside.a, lane, force.torque * step_), put(to.outside.l, lane, (body.weight + force.force) * step_);
-    put(to.axle, lane, body.axle);
-    put(to.swing, lane, shape ? shape->swing : 0);
-    put(to.shaped, lane, shape ? 1.0 : 0.0);
   }
 
   static void copy_drive(Drive<T>& to, int lane, const Drive<double>& from) {
@@ -124,6 +149,59 @@ class Loader {
     for (FlockContact<T>& c : flock.contacts) set_frames(c);
   }
 
+  // The same of those with planes.
+  void lay_out_plane_contacts(Flock<T>& flock) {
+    const std::size_t nodes = flock.bodies.size(), lanes = flock.members.size();
+    std::size_t first[Tree::most_flock_nodes + 1] = {};
+    const auto points_of = [&](std::size_t lane, std::size_t node) {
+      return planes_.points(at(flock.members[lane].tree->bodies()[node]));
+    };
+    for (std::size_t i = 0; i < nodes; ++i) {
+      std::size_t most = 0;
+      for (std::size_t lane = 0; lane < lanes; ++lane) most = std::max(most, points_of(lane, i).size());
+      first[i + 1] = first[i] + most;
+    }
+    if (flock.contacts.capacity() < first[nodes]) flock.contacts.reserve(std::max(2 * first[nodes], 4 * nodes));
+    flock.contacts.resize(first[nodes]);
+    for (std::size_t i = 0; i < nodes; ++i)
+      for (std::size_t slot = first[i]; slot < first[i + 1]; ++slot)
+        load_slot(flock, flock.contacts[slot], i, slot - first[i]);
+  }
+
+  // The k-th contacts of a node.
+  void load_slot(Flock<T>& flock, FlockContact<T>& to, std::size_t node, std::size_t k) {
+    static constexpr PlanePoint nothing = [] {
+      PlanePoint point;
+      point.normal = {0, 0, 1};
+      return point;
+    }();
+    clear(to, static_cast<int>(node));
+    const double* rows[lane_count<T>];
+    const Body* ground = nullptr;
+    bool one_ground = true;
+    for (std::size_t lane = 0; lane < lane_count<T>; ++lane) {
+      rows[lane] = &nothing.impulse.x;
+      if (lane >= flock.members.size()) continue;
+      const std::size_t body = at(flock.members[lane].tree->bodies()[node]);
+      const std::span<const PlanePoint> points = planes_.points(body);
+      if (k >= points.size()) continue;
+      rows[lane] = &points[k].impulse.x;
+      put(to.there, static_cast<int>(lane), true);
+      if (points[k].restitution != 0) put(to.restitution, static_cast<int>(lane), points[k].restitution);
+      const Body& own = world_.bodies[at(planes_.ground(body))];
+      one_ground = one_ground && (ground == nullptr || ground == &own);
+      ground = &own;
+    }
+    VOLVOX_ASSERT(ground != nullptr);
+    if (one_ground) return kernels<T>().load_plane_contact(to, rows, {native::lane(ground->position), ground->axes});
+    for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
+      const std::size_t body = at(flock.members[lane].tree->bodies()[node]);
+      if (k < planes_.points(body).size())
+        load_contact(to, static_cast<int>(lane), planes_.points(body)[k], world_.bodies[at(planes_.ground(body))]);
+    }
+    set_frames(to);
+  }
+
   static void make_room(const Flock<T>& flock, FlockRoom<T>& room) {
     const TreeColumns& plan = flock.pattern().columns();
     const std::size_t nodes = flock.bodies.size(), rows = flock.contacts.size() * 3 * at(plan.most);
@@ -137,18 +215,10 @@ class Loader {
 
   const World& world_;
   const std::vector<ContactPoint>& points_;
-  std::span<const std::shared_ptr<const Shape>> shapes_;
+  const PlaneContacts& planes_;
   std::span<const Twist> seen_;
   double step_;
 };
-
-template <class T>
-void commit_body(Body& to, const FlockBody<T>& from, int lane) {
-  to.position = take(from.x, lane);
-  to.rotation = take(from.q, lane);
-  to.linear = take(from.v.l, lane), to.angular = take(from.v.a, lane);
-  to.spin = take(from.spin, lane);
-}
 
 template <class T>
 void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, int lane) {
@@ -159,15 +229,48 @@ void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, in
   world.motor_impulses[joint] = take(from.motor, lane);
 }
 
+// Their state, slot by slot.
 template <class T>
-void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T>& flock,
+void commit_plane_contacts(PlaneContacts& planes, const Flock<T>& flock) {
+  alignas(64) double nobody[PlaneRow::state];
+  int node = -1;
+  std::size_t k = 0;
+  for (const FlockContact<T>& c : flock.contacts) {
+    k = c.node == node ? k + 1 : 0;
+    node = c.node;
+    double* rows[lane_count<T>];
+    bool any = false;
+    for (std::size_t lane = 0; lane < lane_count<T>; ++lane) {
+      rows[lane] = nobody;
+      if (lane >= flock.members.size() || !flock.members[lane].on_planes) continue;
+      const std::span<PlanePoint> points = planes.points(at(flock.members[lane].tree->bodies()[at(node)]));
+      if (k >= points.size()) continue;
+      rows[lane] = &points[k].impulse.x;
+      points[k].active = take(c.active, static_cast<int>(lane));
+      any = true;
+    }
+    if (any) kernels<T>().store_plane_contact(c, rows);
+  }
+}
+
+template <class T>
+void commit_flock(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, const Flock<T>& flock,
                   std::span<Flocks::Judged> judged) {
+  alignas(64) double nobody[BodyRow::state];
+  double* rows[Tree::most_flock_nodes * lane_count<T>];
+  for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
+    for (std::size_t lane = 0; lane < lane_count<T>; ++lane) {
+      const Tree* tree = lane < flock.members.size() ? flock.members[lane].tree : nullptr;
+      rows[i * lane_count<T> + lane] = tree ? &world.bodies[at(tree->bodies()[i])].position.x : nobody;
+    }
+  }
+  kernels<T>().store_bodies(row(flock.bodies), rows);
+  commit_plane_contacts(planes, flock);
   for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
     if (!flock.members[lane].tree) continue;  // called back
     const Tree& tree = *flock.members[lane].tree;
     const int l = static_cast<int>(lane);
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
-      commit_body(world.bodies[at(tree.bodies()[i])], flock.bodies[i], l);
       if (!judged.empty())
         judged[at(tree.bodies()[i])] = take(flock.alarmed, l) ? Flocks::Judged::alarmed : Flocks::Judged::calm;
       if (i == 0) continue;
@@ -230,9 +333,10 @@ void Flocks::clear() {
   places_.clear();
 }
 
-void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector) {
+void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector,
+                    const PlaneContacts& planes) {
   members_.clear();
-  contacts.take_lone_trees(world, islands, detector, members_);
+  contacts.take_lone_trees(world, islands, detector, planes, members_);
   places_.resize(islands.size());
   // Detection may have moved the contacts of those that are ahead; it cannot have changed them.
   [[maybe_unused]] const auto stayed = std::erase_if(members_, [&](const FlockMember& member) {
@@ -249,13 +353,16 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
                               places_, [](const Place& place) { return place.in != Place::nowhere; })));
   // The order depends on the state alone, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
-    return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) <
-           std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
+    return std::tuple(x.pattern, x.on_planes, x.where, x.first_body) <
+           std::tuple(y.pattern, y.on_planes, y.where, y.first_body);
   });
   for (const std::uint8_t number : {single_, wide_}) in_fleet(number, [](auto& fleet) { fleet.next_free = 0; });
   for (std::size_t first = 0; first < members_.size();) {
     std::size_t last = first;
-    while (last < members_.size() && members_[last].tree->pattern() == members_[first].tree->pattern()) ++last;
+    const auto alike = [&](const FlockMember& x) {
+      return x.pattern == members_[first].pattern && x.on_planes == members_[first].on_planes;
+    };
+    while (last < members_.size() && alike(members_[last])) ++last;
     while (first < last) {
       const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes_, last - first);
       add(size == 1 ? single_ : wide_, {members_.data() + first, size});
@@ -299,13 +406,18 @@ void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
   }
 }
 
-int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
+int Flocks::run(const World& world, const std::vector<ContactPoint>& points, PlaneContacts& planes,
                 std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen,
                 const Substeps& substeps, ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.reached != Flock<T>::fresh) return;
     FlockRoom<T>& room = own_room<T>();
-    Loader<T>(world, points, shapes, seen, substeps.step).load(flock, room);
+    if (flock.members.front().on_planes) {
+      for (const FlockMember& member : flock.members)
+        for (const int body : member.tree->bodies())
+          planes.find(world.bodies, shapes, at(body), substeps.time_left(), room.manifold);
+    }
+    Loader<T>(world, points, planes, seen, substeps.step).load(flock, room);
     flock.since = substeps.now;
     const int moved = move_flock(flock, room, substeps.step, substeps.count - substeps.now, substeps.time_left());
     flock.reached = substeps.now + moved;
@@ -319,25 +431,25 @@ int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
   return first;
 }
 
-void Flocks::commit(World& world, std::vector<ContactPoint>& points, int now, std::span<Judged> judged,
-                    ThreadPool* threads) {
+void Flocks::commit(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, int now,
+                    std::span<Judged> judged, const EndOfTick& end, ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.reached > now) return;
     VOLVOX_ASSERT(flock.reached == now);
-    commit_flock(world, points, flock, judged);
+    commit_flock(world, points, planes, flock, judged);
     Work::add(work_.bytes_moved, bytes_of(flock));
     for (const FlockMember& member : flock.members) {
       if (!member.tree) continue;
       places_[at(member.island)] = {};
       Work::add(work_.lone_substeps, at(now - flock.since));
+      if (end && member.on_planes) end(*member.tree);
     }
     flock.members.clear();
   });
 }
 
-void Flocks::call_back(World& world, std::vector<ContactPoint>& points,
-                       std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, int island,
-                       double step, int now) {
+void Flocks::call_back(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes,
+                       std::span<const Twist> seen, int island, double step, int now) {
   const Place place = places_[at(island)];
   if (place.in == Place::nowhere) return;
   places_[at(island)] = {};
@@ -352,10 +464,10 @@ void Flocks::call_back(World& world, std::vector<ContactPoint>& points,
   const auto bring_back = [&]<class T>(Flock<T>& back) {
     back.members.assign(1, member);
     FlockRoom<T>& room = own_room<T>();
-    Loader<T>(world, points, shapes, seen, step).load(back, room);
+    Loader<T>(world, points, planes, seen, step).load(back, room);
     // It went this far without alarm before.
     (void)move_flock(back, room, step, now - since, 0);
-    commit_flock(world, points, back, {});
+    commit_flock(world, points, planes, back, {});
     Work::add(work_.bytes_moved, 2 * bytes_of(back));
   };
   if (single_ == 0) bring_back(std::get<0>(back_));

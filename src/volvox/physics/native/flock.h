@@ -5,6 +5,7 @@
 // capped in the next substep, not solved again: against the ground alone nothing jams for long.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "volvox/physics/native/contact_solver.h"
 #include "volvox/physics/native/detector.h"
 #include "volvox/physics/native/flock_data.h"
+#include "volvox/physics/native/plane_contacts.h"
 #include "volvox/physics/native/shape.h"
 #include "volvox/physics/native/tree.h"
 #include "volvox/physics/native/work.h"
@@ -63,6 +65,7 @@ struct FlockRoom {
   LaneVector<Spatial<T>> push;
   std::vector<FlockContact<T>*> active;  // its memory; not its size
   std::vector<std::uint8_t> wanted;
+  Manifold manifold;
 
   FlockRoomView<T> view() {
     return {row(nodes), row(dofs),          root,         row(y),
@@ -88,16 +91,22 @@ class Flocks {
   // Before all contacts are looked for: nobody is ahead.
   void clear();
   // After ContactSolver::regroup: takes the groups that can go on their own. Trees that are ahead stay where they are.
-  void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector);
-  // Moves those that were gathered last. Nothing is written to the world. Returns the first substep to which a flock
-  // came: nobody else may go farther before it is committed.
-  int run(const World& world, const std::vector<ContactPoint>& points,
+  void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector,
+              const PlaneContacts& planes);
+  // Moves those that were gathered last; contacts with planes of those that have no others are looked for here. Nothing
+  // is written to the world. Returns the first substep to which a flock came: nobody else may go farther before it is
+  // committed.
+  int run(const World& world, const std::vector<ContactPoint>& points, PlaneContacts& planes,
           std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, const Substeps& substeps,
           ThreadPool* threads);
   // Writes the state of flocks that came to this substep, and lets them go. `judged`, by body: what the flock
   // found of it; asked in other numbers or later, it could depend on who else was in the flock.
   enum class Judged : std::uint8_t { no, calm, alarmed };
-  void commit(World& world, std::vector<ContactPoint>& points, int now, std::span<Judged> judged, ThreadPool* threads);
+  // `end`: called with every tree that is on planes alone, if this is the end of a tick, by the thread that has it at
+  // hand; empty: it is not.
+  using EndOfTick = std::function<void(const Tree&)>;
+  void commit(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, int now, std::span<Judged> judged,
+              const EndOfTick& end, ThreadPool* threads);
   bool ahead(int island) const {
     return island >= 0 && static_cast<std::size_t>(island) < places_.size() &&
            places_[static_cast<std::size_t>(island)].in != Place::nowhere;
@@ -106,8 +115,8 @@ class Flocks {
   template <class Visit>
   void for_each_ahead(const Visit& visit) const;
   // Takes a tree that is ahead back to this substep, and lets it go. Nothing if it is not ahead.
-  void call_back(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes,
-                 std::span<const Twist> seen, int island, double step, int now);
+  void call_back(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, std::span<const Twist> seen,
+                 int island, double step, int now);
 
  private:
   // Flocks of so many lanes; those without members are free, and keep their memory.

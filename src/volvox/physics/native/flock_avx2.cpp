@@ -5,18 +5,12 @@
 #  pragma GCC push_options
 #  pragma GCC target("avx2")
 #endif
-#include "volvox/physics/native/flock_kernel.h"
+#include "volvox/physics/native/flock_rows.h"
 
 namespace volvox::physics::native {
 
-int move_flock_avx2(const FlockView<FourLanes>& flock, const FlockRoomView<FourLanes>& room, double step, int substeps,
-                    double time_left, MaskOf<FourLanes>& alarmed) {
-  return run_flock(flock, room, step, substeps, time_left, alarmed);
-}
-int move_flock_avx2(const FlockView<Floats<8>>& flock, const FlockRoomView<Floats<8>>& room, double step, int substeps,
-                    double time_left, MaskOf<Floats<8>>& alarmed) {
-  return run_flock(flock, room, step, substeps, time_left, alarmed);
-}
+FlockKernels<FourLanes> four_doubles_avx2() { return own_kernels<FourLanes>(); }
+FlockKernels<Floats<8>> eight_floats_avx2() { return own_kernels<Floats<8>>(); }
 
 }  // namespace volvox::physics::native
 

@@ -5,18 +5,12 @@
 #  pragma GCC push_options
 #  pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")
 #endif
-#include "volvox/physics/native/flock_kernel.h"
+#include "volvox/physics/native/flock_rows.h"
 
 namespace volvox::physics::native {
 
-int move_flock_avx512(const FlockView<EightLanes>& flock, const FlockRoomView<EightLanes>& room, double step,
-                      int substeps, double time_left, MaskOf<EightLanes>& alarmed) {
-  return run_flock(flock, room, step, substeps, time_left, alarmed);
-}
-int move_flock_avx512(const FlockView<Floats<16>>& flock, const FlockRoomView<Floats<16>>& room, double step,
-                      int substeps, double time_left, MaskOf<Floats<16>>& alarmed) {
-  return run_flock(flock, room, step, substeps, time_left, alarmed);
-}
+FlockKernels<EightLanes> eight_doubles_avx512() { return own_kernels<EightLanes>(); }
+FlockKernels<Floats<16>> sixteen_floats_avx512() { return own_kernels<Floats<16>>(); }
 
 }  // namespace volvox::physics::native
 

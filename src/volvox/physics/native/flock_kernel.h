@@ -552,15 +552,4 @@ VOLVOX_KERNEL int run_flock(const FlockView<T>& flock, const FlockRoomView<T>& r
   return substeps;
 }
 
-#ifndef __CUDACC__
-int move_flock_avx2(const FlockView<FourLanes>& flock, const FlockRoomView<FourLanes>& room, double step, int substeps,
-                    double time_left, MaskOf<FourLanes>& alarmed);
-int move_flock_avx2(const FlockView<Floats<8>>& flock, const FlockRoomView<Floats<8>>& room, double step, int substeps,
-                    double time_left, MaskOf<Floats<8>>& alarmed);
-int move_flock_avx512(const FlockView<EightLanes>& flock, const FlockRoomView<EightLanes>& room, double step,
-                      int substeps, double time_left, MaskOf<EightLanes>& alarmed);
-int move_flock_avx512(const FlockView<Floats<16>>& flock, const FlockRoomView<Floats<16>>& room, double step,
-                      int substeps, double time_left, MaskOf<Floats<16>>& alarmed);
-#endif
-
 }  // namespace volvox::physics::native

@@ -21,19 +21,26 @@ VOLVOX_KERNEL void clear(FlockContact<T>& c, int node) {
   c.radius = c.radius_a = c.friction = c.restitution = c.rim = c.rebound = T{};
 }
 
-// `ground`: what it touches; of any kind with a position and axes.
-template <class T, class Ground>
-VOLVOX_KERNEL void load_contact(FlockContact<T>& to, int lane, const ContactPoint& c, const Ground& ground) {
+// `ground`: what it touches; of any kind with a position and axes. A contact that does not say what its normal is fixed
+// to is of a plane, and all of its radius is that of the tree's body.
+template <class T, class Contact, class Ground>
+VOLVOX_KERNEL void load_contact(FlockContact<T>& to, int lane, const Contact& c, const Ground& ground) {
   using NormalOf = ContactPoint::NormalOf;
+  constexpr bool of_plane = !requires { c.normal_of; };
   const auto turned = [&](const Vec3& v) { return plain(ground.axes * V3<double>{v.x, v.y, v.z}); };
   put(to.there, lane, true);
   put(to.on_a, lane, c.on_a);
   put(to.on_b, lane, ground.position + turned(c.on_b));
-  put(to.normal, lane, c.normal_of == NormalOf::a ? c.normal : turned(c.normal));
-  put(to.turns, lane, c.normal_of == NormalOf::a);
-  put(to.centres, lane, c.normal_of == NormalOf::centres);
-  to.steady = to.steady && c.normal_of == NormalOf::b;
-  put(to.radius, lane, c.radius), put(to.radius_a, lane, c.radius_a);
+  if constexpr (of_plane) {
+    put(to.normal, lane, turned(c.normal));
+    put(to.radius, lane, c.radius), put(to.radius_a, lane, c.radius);
+  } else {
+    put(to.normal, lane, c.normal_of == NormalOf::a ? c.normal : turned(c.normal));
+    put(to.turns, lane, c.normal_of == NormalOf::a);
+    put(to.centres, lane, c.normal_of == NormalOf::centres);
+    to.steady = to.steady && c.normal_of == NormalOf::b;
+    put(to.radius, lane, c.radius), put(to.radius_a, lane, c.radius_a);
+  }
   put(to.friction, lane, c.friction), put(to.restitution, lane, c.restitution);
   put(to.impulse, lane, c.impulse), put(to.rebound, lane, c.rebound);
   if (c.rim <= 0) return;

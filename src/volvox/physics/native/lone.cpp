@@ -230,6 +230,7 @@ void LoneKind::add_numbers() {
 }
 
 Result<void> LoneWorld::read(const LoneLayout& layout, std::span<double> words) const {
+  simulator_->write_out_plane_contacts();
   const World& world = simulator_->world_;
   const System& system = world.system;
   const auto loaded = [&](const Wrench& force) { return force != Wrench{}; };
@@ -346,6 +347,7 @@ void LoneWorld::write_contacts(const LoneKind& kind, std::span<const double> wor
   const World& world = simulator_->world_;
   const LonePattern& pattern = kind.pattern();
   const LoneLayout layout = kind.layout();
+  simulator_->planes_.clear();
   std::vector<ContactPoint>& points = simulator_->contacts_.points();
   points.clear();
   for (int i = 0; i < layout.nodes * layout.slots; ++i) {

@@ -126,16 +126,19 @@ VOLVOX_KERNEL Leans leans_of(const SeenPlane& plane) {
   return leans;
 }
 
-// A point of a manifold as a contact; the normal is given in a's frame. Bodies, materials and radii are not set.
-VOLVOX_KERNEL void set_contact(ContactPoint& contact, const Manifold::Point& point, const Vec3& normal,
+// A point of a manifold as a contact; the normal is given in a's frame. Bodies, materials and radii are not set. The
+// contact is of any kind with these fields; one that does not say what its normal is fixed to is of a plane.
+template <class Contact>
+VOLVOX_KERNEL void set_contact(Contact& contact, const Manifold::Point& point, const Vec3& normal,
                                ContactPoint::NormalOf normal_of, const Placement& place, const Vec3& axle) {
   using NormalOf = ContactPoint::NormalOf;
   contact.on_a = point.on_a;
   contact.on_b = place.to_second(point.on_b);
   contact.separation = point.separation;
   // Neither its points nor their normals shall turn with a wheel.
-  contact.normal_of = normal_of == NormalOf::a && axle != Vec3{} ? NormalOf::b : normal_of;
-  contact.normal = contact.normal_of == NormalOf::a ? normal : place.turn_to_second(normal);
+  if (normal_of == NormalOf::a && axle != Vec3{}) normal_of = NormalOf::b;
+  contact.normal = normal_of == NormalOf::a ? normal : place.turn_to_second(normal);
+  if constexpr (requires { contact.normal_of; }) contact.normal_of = normal_of;
   if (axle == Vec3{}) return;
   const Vec3 along = axle * dot(axle, contact.on_a), across = contact.on_a - along;
   const double rim = length(across);
@@ -151,9 +154,9 @@ VOLVOX_KERNEL std::uint64_t plane_feature(int collider, int plane_collider) {
 
 // Of the points of two bodies, one takes over the impulse of the one that had its feature; failing that, of one that
 // lay beside it and that nobody else takes: clipping renames the corners of faces that coincide. `Old` is of any kind
-// with these fields.
-template <class Old>
-VOLVOX_KERNEL void keep_impulses(Old* from, std::size_t from_count, ContactPoint* to, std::size_t to_count) {
+// with these fields, and so is `New`.
+template <class Old, class New>
+VOLVOX_KERNEL void keep_impulses(Old* from, std::size_t from_count, New* to, std::size_t to_count) {
   bool all = true;
   for (std::size_t i = 0; i < to_count; ++i) {
     std::size_t same = 0;

@@ -27,7 +27,7 @@ StepStatus Simulator::advance(double tick) {
   begin_tick(step_);
   for (int left = count; left > 0; left -= most_between_looks) {
     const int look = std::min(left, most_between_looks);
-    for (int now = 0; now < look;) now += substeps(step_, now, look);
+    for (int now = 0; now < look;) now += substeps(step_, now, look, left == look ? tick : 0);
   }
   end_tick(tick);
   if (StepStatus status = problem_with_state(world_.system); !status.ok()) return status;
@@ -71,35 +71,49 @@ void Simulator::for_each(std::size_t count, const Work& work) {
 void Simulator::begin_tick(double step) {
   ++world_.tick;
   topology_.update(world_);
-  kinematic_.clear();
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    if (world_.system.body_ids.alive_index(i) && world_.system.bodies[i].motion == Motion::kinematic)
-      kinematic_.push_back(i);
-  }
-  wake_commanded();
   const System& system = world_.system;
-  for_each(world_.bodies.size(), [&](std::size_t i) {
-    world_.bodies[i].weight = system.bodies[i].gravity ? system.gravity * system.bodies[i].mass : Vec3{};
-  });
+  if (bodies_changed_ || weighed_ != system.gravity) list_bodies();
+  body_ended_.assign(world_.bodies.size(), 0), joint_ended_.assign(system.joints.size(), 0);
+  wake_commanded();
   world_.load_impulses.assign(world_.load_impulses.size(), Wrench{});
   world_.motor_impulses.assign(world_.motor_impulses.size(), 0.0);
   for_each(world_.drives.size(), [&](std::size_t i) {
     if (!system.joint_ids.alive_index(i)) return;
     const DriveOrder order(system.joint_descs[i], system.motors[i], step);
-    for (Drive<double>& drive : world_.drives[i]) drive.order(0, order);
+    world_.drives[i][0].order(0, order);
+    if (system.joint_descs[i].type != JointType::ball) return;  // it has one axis at most
+    world_.drives[i][1].order(0, order), world_.drives[i][2].order(0, order);
   });
+}
+
+// What follows from the descriptions of bodies.
+void Simulator::list_bodies() {
+  const System& system = world_.system;
+  kinematic_.clear();
+  moves_.assign(world_.bodies.size(), 0);
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    world_.bodies[i].weight = system.bodies[i].gravity ? system.gravity * system.bodies[i].mass : Vec3{};
+    if (!system.body_ids.alive_index(i)) continue;
+    moves_[i] = system.bodies[i].motion != Motion::fixed;
+    if (system.bodies[i].motion == Motion::kinematic) kinematic_.push_back(i);
+  }
+  weighed_ = system.gravity;
+  bodies_changed_ = false;
 }
 
 // From one detection to the next, at most to the end of the look (most_between_looks). Contacts found at its start
 // hold that long, but for those of bodies that are hit so hard that they may get where nobody
 // looked. What is alone (Flocks) goes ahead, and the rest follows, to where the first of them is
 // alarmed. Returns how many substeps that were.
-int Simulator::substeps(double step, int now, int count) {
+// `tick`: its length, if it ends with this look; else zero.
+int Simulator::substeps(double step, int now, int count, double tick) {
   detect_contacts(step, now, count);
-  const int calm = flocks_.run(world_, contacts_.points(), shapes_, seen_, {step, now, count}, threads_);
+  const int calm = flocks_.run(world_, contacts_.points(), planes_, shapes_, seen_, {step, now, count}, threads_);
   const int done = advance_groups(step, calm - now, count - now);
   judged_.assign(world_.bodies.size(), Flocks::Judged::no);
-  flocks_.commit(world_, contacts_.points(), now + done, judged_, threads_);
+  Flocks::EndOfTick end;
+  if (tick > 0 && now + done == count) end = [&](const Tree& tree) { end_tick_of(tree, tick); };
+  flocks_.commit(world_, contacts_.points(), planes_, now + done, judged_, end, threads_);
   raise_alarms((count - now - done) * step);
   judged_.clear();
   return done;
@@ -109,12 +123,16 @@ void Simulator::detect_contacts(double step, int now, int count) {
   const double time_left = (count - now) * step;
   for_each(world_.bodies.size(),
            [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
-  if (now == 0) flocks_.clear();
-  if (now > 0) detect_contacts_of_alarmed(step, now, time_left);
-  else detector_.detect({world_.system, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points());
-  contacts_.regroup(world_, topology_.islands());
+  if (now > 0) {
+    detect_contacts_of_alarmed(step, now, time_left);
+  } else {
+    flocks_.clear();
+    planes_.begin(world_, topology_.islands(), topology_.version());
+    detector_.detect({world_.system, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points(), &planes_);
+  }
+  contacts_.regroup(world_, topology_.islands(), planes_);
   contacts_.wake_groups(world_, topology_.islands(), threads_);
-  flocks_.gather(world_, topology_.islands(), contacts_, detector_);
+  flocks_.gather(world_, topology_.islands(), contacts_, detector_, planes_);
   contacts_.line_up();
   seen_.resize(world_.bodies.size());
   for_each(seen_.size(), [&](std::size_t i) {
@@ -135,10 +153,16 @@ void Simulator::detect_contacts_of_alarmed(double step, int now, double time_lef
   detector_.find_laggards_near({world_.system, world_.bodies, shapes_, lag_}, alarmed_, time_left, step, near_);
   if (!near_.empty()) {
     for (const int body : near_)
-      flocks_.call_back(world_, contacts_.points(), shapes_, seen_,
+      flocks_.call_back(world_, contacts_.points(), planes_, seen_,
                         world_.bodies[static_cast<std::size_t>(body)].island, step, now);
     note_lags();
   }
+  // Who is not ahead is no longer left alone: its contacts are looked for, or kept, as those of others.
+  const std::size_t more = planes_.hand_over(world_.bodies, contacts_.points(), detector_.calm_count(),
+                                             [&](std::size_t i) { return lag_[i] > 0; });
+  detector_.set_calm_count(detector_.calm_count() + more);
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i)
+    if (lag_[i] == 0) planes_.refuse(world_.bodies[i].island);
   detector_.detect_again({world_.system, world_.bodies, shapes_, lag_}, alarmed_, time_left, step, threads_,
                          contacts_.points());
 }
@@ -151,7 +175,7 @@ void Simulator::detect_hasty_contacts(double step) {
     if (body.dynamic && body.awake) body.axes = rotation_matrix(lane(body.rotation));
   });
   detector_.detect_hasty({world_.system, world_.bodies, shapes_}, step, threads_, contacts_.points());
-  contacts_.regroup(world_, topology_.islands());
+  contacts_.regroup(world_, topology_.islands(), planes_);
   contacts_.wake_groups(world_, topology_.islands(), threads_);
   contacts_.line_up();
 }
@@ -222,23 +246,41 @@ void Simulator::end_tick(double tick) {
   System& system = world_.system;
   for (const std::unique_ptr<Island>& island : topology_.islands())
     if (island) island->commit_joints(world_, threads_);
-  const auto written = [&](std::size_t i) {
-    return system.body_ids.alive_index(i) && system.bodies[i].motion != Motion::fixed;
-  };
   for_each(world_.bodies.size(), [&](std::size_t i) {
-    if (written(i) && world_.bodies[i].awake) system.poses[i] = world_.bodies[i].link_pose();
+    if (moves_[i] && !body_ended_[i] && world_.bodies[i].awake) system.poses[i] = world_.bodies[i].link_pose();
   });
   for_each(system.joints.size(), [&](std::size_t i) {
     // What sleeps bears what it bore.
-    if (!system.joint_ids.alive_index(i) || !joint_awake(i)) return;
+    if (joint_ended_[i] || !system.joint_ids.alive_index(i) || !joint_awake(i)) return;
     system.measure_position(i);
     book_joint(i, tick);
   });
   contacts_.let_sleep(world_, topology_.islands(), tick, threads_);
   for_each(world_.bodies.size(), [&](std::size_t i) {
-    if (written(i)) system.velocities[i] = world_.bodies[i].velocity();
+    if (moves_[i] && !body_ended_[i]) system.velocities[i] = world_.bodies[i].velocity();
   });
   std::fill(system.forces.begin(), system.forces.end(), Wrench{});
+}
+
+// The same of a tree that was alone on a plane, while its bodies are at hand.
+void Simulator::end_tick_of(const Tree& tree, double tick) {
+  System& system = world_.system;
+  for (const int body : tree.bodies()) {
+    const std::size_t i = static_cast<std::size_t>(body);
+    system.poses[i] = world_.bodies[i].link_pose();
+    body_ended_[i] = 1;
+  }
+  for (std::size_t node = 1; node < tree.joints().size(); ++node) {
+    const std::size_t joint = static_cast<std::size_t>(tree.joints()[node]);
+    system.measure_position(joint);
+    book_joint(joint, tick);
+    joint_ended_[joint] = 1;
+  }
+  ContactSolver::let_sleep(world_, tree, planes_, tick);
+  for (const int body : tree.bodies()) {
+    const std::size_t i = static_cast<std::size_t>(body);
+    system.velocities[i] = world_.bodies[i].velocity();
+  }
 }
 
 // What a joint did in a tick, for who asks.
@@ -260,17 +302,25 @@ bool Simulator::joint_awake(std::size_t joint) const {
 void Simulator::read_contacts(std::vector<Contact>& out) const {
   const System& system = world_.system;
   out.clear();
-  for (const ContactPoint& c : contacts_.points()) {
-    if (!c.active) continue;
-    const double force = dot(c.impulse, c.frame[0]) / step_;
-    if (force <= 0 && c.separation > 0) continue;
-    const std::size_t a = static_cast<std::size_t>(c.a), b = static_cast<std::size_t>(c.b);
-    out.push_back({system.body_ids.at(a), system.body_ids.at(b), world_.bodies[a].position + c.arm_a, c.frame[0],
+  const auto add = [&](std::size_t a, std::size_t b, const auto& c, const Vec3& normal) {
+    const double force = dot(c.impulse, normal) / step_;
+    if (force <= 0 && c.separation > 0) return;
+    out.push_back({system.body_ids.at(a), system.body_ids.at(b), world_.bodies[a].position + c.arm_a, normal,
                    -c.separation, force});
-  }
+  };
+  planes_.for_each(
+      contacts_.points(), detector_.calm_count(),
+      [&](const ContactPoint& c) {
+        if (c.active) add(static_cast<std::size_t>(c.a), static_cast<std::size_t>(c.b), c, c.frame[0]);
+      },
+      [&](std::size_t body, const PlanePoint& c) {
+        if (c.active)
+          add(body, static_cast<std::size_t>(planes_.ground(body)), c, planes_.normal(world_.bodies, body, c));
+      });
 }
 
 void Simulator::add_body(std::size_t index) {
+  bodies_changed_ = true;
   const std::size_t size = world_.system.bodies.size();
   world_.bodies.resize(size);
   shapes_.resize(size);
@@ -283,13 +333,23 @@ void Simulator::add_body(std::size_t index) {
   body.island = body.node = -1;
   world_.bodies[index] = body;
   shapes_[index] = desc.geometry ? shape_cache_.shape(desc.geometry, body.from_link) : nullptr;
-  world_.bodies[index].axle = shapes_[index] ? shapes_[index]->axle : Vec3{};
+  if (const Shape* shape = shapes_[index].get()) {
+    world_.bodies[index].axle = shape->axle, world_.bodies[index].swing = shape->swing;
+    world_.bodies[index].shaped = 1;
+  }
   place_body(index);
   topology_.touch(world_, index);
   if (!body.dynamic) wake_all();  // it may stand where somebody sleeps
 }
 
+// From here on all contacts are in one list: somebody outside asks for them, or changes what they lie between.
+void Simulator::write_out_plane_contacts() {
+  const std::size_t more = planes_.hand_over_all(world_.bodies, contacts_.points(), detector_.calm_count());
+  detector_.set_calm_count(detector_.calm_count() + more);
+}
+
 void Simulator::place_body(std::size_t index) {
+  write_out_plane_contacts();
   Body& body = world_.bodies[index];
   const System& system = world_.system;
   body.place(system.poses[index], system.velocities[index]);
@@ -300,6 +360,8 @@ void Simulator::place_body(std::size_t index) {
 }
 
 void Simulator::remove_body(std::size_t index) {
+  bodies_changed_ = true;
+  write_out_plane_contacts();
   wake_touching(index);
   topology_.touch(world_, index);
   shapes_[index] = nullptr;
@@ -321,6 +383,7 @@ void Simulator::wake_all() {
 
 void Simulator::wake_touching(std::size_t index) {
   wake(index);
+  planes_.for_each_on(index, [&](std::size_t body) { wake(body); });
   for (const ContactPoint& c : contacts_.points()) {
     if (c.a == static_cast<int>(index)) wake(static_cast<std::size_t>(c.b));
     if (c.b == static_cast<int>(index)) wake(static_cast<std::size_t>(c.a));
@@ -391,6 +454,7 @@ void Simulator::take_over_joints() {
 void Simulator::begin_from_system() {
   take_over_joints();
   contacts_.points().clear();
+  planes_.clear();
   for (std::size_t i = 0; i < world_.bodies.size(); ++i)
     if (world_.system.body_ids.alive_index(i)) place_body(i);
   wake_all();
@@ -406,7 +470,8 @@ bool Simulator::sound(const ContactPoint& c) const {
 }
 
 void Simulator::archive(Archive& ar) {
-  if (ar.loading()) take_over_joints();
+  if (ar.loading()) take_over_joints(), planes_.clear();
+  else write_out_plane_contacts();
   archive_plain(ar, world_.bodies, [](auto& fields, Body& body) {
     fields("position", body.position), fields("rotation", body.rotation);
     fields("linear", body.linear), fields("angular", body.angular), fields("spin", body.spin);

@@ -25,6 +25,7 @@ class Simulator {
         threads_(threads),
         detector_(work_),
         contacts_(work_),
+        planes_(precision),
         flocks_(work_, precision) {}
 
   void add_body(std::size_t index);
@@ -46,8 +47,9 @@ class Simulator {
 
   // The phases of advance(), in their order.
   void begin_tick(double step);
-  int substeps(double step, int now, int count);
+  int substeps(double step, int now, int count, double tick);
   void end_tick(double tick);
+  void end_tick_of(const Tree& tree, double tick);
   void book_joint(std::size_t joint, double tick);
 
   // The phases of substeps().
@@ -71,6 +73,8 @@ class Simulator {
   void wake_all();
   void wake_touching(std::size_t body);
   void wake_commanded();
+  void write_out_plane_contacts();
+  void list_bodies();
 
   Work work_;
   World world_;
@@ -82,6 +86,7 @@ class Simulator {
   Topology topology_;
   Detector detector_;
   ContactSolver contacts_;
+  PlaneContacts planes_;
   Flocks flocks_;
   std::vector<Twist> seen_;             // velocities when their contacts were last looked for, by body
   std::vector<std::uint8_t> alarmed_;   // by body: hit so hard since that it may get where nobody looked
@@ -89,7 +94,12 @@ class Simulator {
   std::vector<Flocks::Judged> judged_;  // by body, of the flocks that were just committed
   std::vector<double> lag_;             // by body: see Detector::View
   std::vector<int> near_;               // bodies that an alarmed one may reach
-  std::vector<std::size_t> kinematic_;  // bodies, of this tick
+  bool bodies_changed_ = true;          // since these were listed
+  std::vector<std::size_t> kinematic_;  // bodies that are moved from outside
+  std::vector<std::uint8_t> moves_;     // by body: it does, freely or from outside
+  Vec3 weighed_;                        // the gravity of Body::weight
+  // By body and by joint: what the end of the tick does has been done.
+  std::vector<std::uint8_t> body_ended_, joint_ended_;
   std::vector<MotorCommand> commands_;  // of the last tick, by joint index
   Vec3 gravity_;                        // of the last tick
 };

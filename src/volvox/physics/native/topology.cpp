@@ -181,6 +181,7 @@ std::unique_ptr<Tree> Topology::spare_tree(std::size_t nodes) {
 
 void Topology::update(World& world) {
   if (touched_.empty()) return;
+  ++version_;
   std::sort(touched_.begin(), touched_.end());
   std::sort(free_slots_.begin(), free_slots_.end(), std::greater<>());
   for (int body : touched_) {

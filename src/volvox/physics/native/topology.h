@@ -23,6 +23,8 @@ class Topology {
   // A body came, went or changed its joints: its island is laid out anew at the next update.
   void touch(World& world, std::size_t body);
   void update(World& world);
+  // Another number whenever islands have changed.
+  std::uint64_t version() const { return version_; }
 
  private:
   void dissolve(World& world, int island);
@@ -34,6 +36,7 @@ class Topology {
   void drop_spares(std::size_t bodies);
 
   Islands islands_;
+  std::uint64_t version_ = 0;
   std::map<std::size_t, std::vector<std::pair<int, std::vector<NodeShape>>>> patterns_;  // by hash
   int pattern_count_ = 0;
   std::vector<int> free_slots_;
