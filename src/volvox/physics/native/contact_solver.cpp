@@ -160,15 +160,18 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
                           ThreadPool* threads) const {
   if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
   for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;
+  choose_lanes(islands, room);
   divide(world, islands, group, room);
   lay_out_rows(islands, room);
   number_places(islands, room);
+  if (room.in_lanes) lay_out_coordinates(islands, room);
   for (int attempt = 1;; ++attempt) {
     Work::add(work_.attempts, 1);
     start(islands, group, room);
     whiten(islands, group, room, threads);
     parallel_for(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
-    sweep(islands, group, room, threads);
+    if (room.in_lanes) sweep_in_lanes(world, islands, group, room, step, threads);
+    else sweep(islands, group, room, threads);
     const Verdict verdict = take_up(world, islands, group, room, threads);
     if (verdict == Verdict::holds ||
         attempt >= (verdict == Verdict::misplaced ? most_attempts_at_limits : most_attempts))
@@ -302,6 +305,7 @@ void ContactSolver::refresh_point(const World& world, ContactPoint& c, double st
 
 void ContactSolver::collect_active(const World& world, const Group& group, GroupRoom& room) const {
   room.active.clear();
+  room.in_lanes = false;
   const std::size_t points = group.last_point - group.first_point;
   if (room.active.capacity() < points) room.active.reserve(2 * points), room.hot.reserve(2 * points);
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
@@ -385,6 +389,7 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
 
 void ContactSolver::start(Islands& islands, const Group& group, GroupRoom& room) const {
   for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->clear_coordinates();
+  if (room.in_lanes) std::fill(room.coordinates.begin(), room.coordinates.end(), 0.0);
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     const ContactPoint& c = points_[at(room.active[i].point)];
     for (int k = 0; k < 3; ++k) room.hot[i].impulse[k] = dot(c.impulse, c.frame[k]);
@@ -394,39 +399,56 @@ void ContactSolver::start(Islands& islands, const Group& group, GroupRoom& room)
 void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const {
   const GroupRoom::Active& where = room.active[index];
   if (!room.anew[at(where.island_a)] && (where.island_b < 0 || !room.anew[at(where.island_b)])) return;
+  prepare(world, islands, room, index, step);
+  // Of a contact that need not push its rows are perhaps never needed.
+  const bool pushes = points_[at(where.point)].impulse != Vec3{} || room.hot[index].free[0] < room.hot[index].target;
+  if (!where.in_lanes || pushes) fill_rows(world, islands, room, index, step);
+}
+
+// What can be told of a contact without its rows. Its target is that of one that has pushed nothing yet.
+void ContactSolver::prepare(const World& world, Islands& islands, GroupRoom& room, std::size_t index,
+                            double step) const {
+  const GroupRoom::Active& where = room.active[index];
+  ContactPoint& c = points_[at(where.point)];
+  RowContact& hot = room.hot[index];
+  Vec3 velocity = islands[at(where.island_a)]->predicted_velocity(where.node_a, c.arm_a);
+  velocity -= where.island_b >= 0 ? islands[at(where.island_b)]->predicted_velocity(where.node_b, c.arm_b)
+                                  : world.bodies[at(c.b)].velocity_at(c.arm_b);
+  for (int i = 0; i < 3; ++i) hot.free[i] = dot(velocity, c.frame[i]);
+  const double pull = dot(c.frame[0], outer_acceleration(world, c.a) - outer_acceleration(world, c.b));
+  const Bounce<double> bounce =
+      plan_bounce<double>({c.restitution, c.separation, c.approach, c.rebound, c.impulse != Vec3{}, pull, step});
+  c.bounces = bounce.now, c.next_rebound = bounce.later, c.powerless = false;
+  set_target(c, 0, step);
+  hot.least_target = bounce.now ? bounce.speed : unheard_of, hot.passes = bounce.pass;
+  hot.target = hot.passes ? unheard_of : std::max(c.target, hot.least_target);
+}
+
+void ContactSolver::fill_rows(const World& world, Islands& islands, GroupRoom& room, std::size_t index,
+                              double step) const {
+  const GroupRoom::Active& where = room.active[index];
   ContactPoint& c = points_[at(where.point)];
   RowContact& hot = room.hot[index];
   Island& a = *islands[at(where.island_a)];
   const bool both = where.island_a == where.island_b && hot.width_b == 0;  // sides in one row
   a.write_rows(where.node_a, c.arm_a, c.frame, 1, false, both, hot.rows_a);
-  Vec3 velocity = a.predicted_velocity(where.node_a, c.arm_a);
   std::fill(std::begin(hot.gram), std::end(hot.gram), 0.0);
   if (where.island_b >= 0) {
     Island& b = *islands[at(where.island_b)];
     b.write_rows(where.node_b, c.arm_b, c.frame, -1, both, both, both ? hot.rows_a : hot.rows_b);
-    velocity -= b.predicted_velocity(where.node_b, c.arm_b);
     if (&a == &b && hot.width_b > 0) a.add_cross_terms(where.part_a, hot.rows_a, where.part_b, hot.rows_b, hot.gram);
-  } else {
-    velocity -= world.bodies[at(c.b)].velocity_at(c.arm_b);
   }
   wide_gram(hot.rows_a, hot.width_a, hot.gram);
   if (hot.width_b > 0) wide_gram(hot.rows_b, hot.width_b, hot.gram);
-  for (int i = 0; i < 3; ++i) hot.free[i] = dot(velocity, c.frame[i]);
   hot.friction = c.friction;
   const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
   const double alone = 1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0), least = 1e-5 * alone;
-  const double pull = dot(c.frame[0], outer_acceleration(world, c.a) - outer_acceleration(world, c.b));
-  const Bounce<double> bounce =
-      plan_bounce<double>({c.restitution, c.separation, c.approach, c.rebound, c.impulse != Vec3{}, pull, step});
-  c.bounces = bounce.now, c.next_rebound = bounce.later;
   double give = c.separation < -deep && !c.bounces ? softness * std::min(hot.gram[0], alone) : 0;
   const bool pinched =
       hot.gram[0] > least && a.anchored() && (where.island_b < 0 || islands[at(where.island_b)]->anchored());
   if (where.island_a == where.island_b || pinched) give = std::max(give, softness_within * alone);
   set_target(c, give, step);
-  if (bounce.now) c.target = std::max(c.target, bounce.speed);
-  if (bounce.pass) c.target = unheard_of;
-  hot.target = c.target;
+  hot.target = hot.passes ? unheard_of : std::max(c.target, hot.least_target);
   hot.keep = give > 0 ? hot.gram[0] / (hot.gram[0] + give) : 1;  // without give, even the response may be zero
   hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] + give) : 0;
   c.powerless = hot.gram[0] <= least;
@@ -444,13 +466,19 @@ void ContactSolver::set_target(ContactPoint& c, double give, double step) const 
 }
 
 // What falls past another by less than outer_fall() may be that much nearer than the sweeps knew: it counts as held.
-bool ContactSolver::holds(const World& world, const ContactPoint& c, const RowContact& hot, bool one_part,
-                          double step) const {
+bool ContactSolver::holds(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const {
+  const GroupRoom::Active& where = room.active[index];
+  const ContactPoint& c = points_[at(where.point)];
+  const RowContact& hot = room.hot[index];
   if (hot.impulse[0] > 0) return !c.bounces;
   if (c.restitution > 0) return false;
   const double fall =
       (length(outer_acceleration(world, c.a)) + length(outer_acceleration(world, c.b))) * step * step / 2;
-  return c.separation + (one_part ? velocity_of(hot, 0) : c.approach) * step < fall;
+  if (where.in_lanes) {
+    if (c.separation + (hot.target + room.least_spare[index]) * step >= fall) return false;
+    return c.separation + (hot.target + spare_in_lanes(islands, room, index)) * step < fall;
+  }
+  return c.separation + (where.one_part ? velocity_of(hot, 0) : c.approach) * step < fall;
 }
 
 // Body::push becomes the change of the impulses since predict().
@@ -468,7 +496,7 @@ void ContactSolver::take_impulses(World& world, Islands& islands, const Group& g
     c.impulse = impulse;
     c.rebound = c.next_rebound;
     Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
-    if (holds(world, c, hot, room.active[i].one_part, step)) {
+    if (holds(world, islands, room, i, step)) {
       a.held = true;
       if (b.island >= 0) b.held = true;
     }

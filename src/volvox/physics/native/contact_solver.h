@@ -7,6 +7,7 @@
 // remain: every impulse is projected when it is made.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,6 +17,7 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/base/union_find.h"
 #include "volvox/physics/native/contact.h"
+#include "volvox/physics/native/contact_batch.h"
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/wide.h"
 #include "volvox/physics/native/work.h"
@@ -46,6 +48,7 @@ struct GroupRoom {
     int part_a = 0, part_b = 0;
     bool one_part = true;          // no island on either side is cut into parts
     int place_a = 0, place_b = 0;  // its parts among those of the group
+    bool in_lanes = false;         // it is solved side by side with others
   };
   // A row of the direct solution.
   struct DirectRow {
@@ -73,11 +76,49 @@ struct GroupRoom {
     double since = 0;     // gone - away of both when it was looked at
   };
 
-  // Contacts one behind the other that are swept by one thread.
+  // Contacts one behind the other that are swept by one thread: first those that are solved one by one, then those that
+  // are solved side by side.
   struct Section {
-    std::size_t first = 0, last = 0;
+    std::size_t first = 0, last = 0, end = 0;
     double most = 0;        // change in the last sweep, in m/s
     std::size_t swept = 0;  // contacts in the last sweep
+  };
+
+  // A contact in lanes that pushes nothing, and is in no batch. It need not be looked at before what its islands have
+  // gone since (see Journey) may have changed its normal speed by what it is above its target (Cauchy-Schwarz).
+  struct Watch {
+    int contact = 0;
+    int place_a = 0, place_b = 0;           // of its islands; b: as a, with no response, where it is not solved for
+    double response_a = 0, response_b = 0;  // the length of the normal's row on each side, at most
+    double limit = 0;                       // of response_a gone_a + response_b gone_b
+  };
+  // What its normal speed follows from, without its rows.
+  struct WatchedSides {
+    Vec3 normal;
+    Vec3 turn_a, turn_b;  // arm x normal
+    double spare = 0;     // how far it is above its target while all coordinates are zero, m/s
+    int island_a = -1, node_a = -1, island_b = -1, node_b = -1;  // b: -1 where it is not solved for
+  };
+  // The contacts of a section that are solved side by side.
+  struct LaneSet {
+    static constexpr std::size_t none = ~std::size_t{0};
+    static constexpr int sizes = 3;  // of a side; contacts of like sizes go together
+    struct Open {
+      std::size_t batch = 0;
+      int used = 0, kind = 0;
+    };
+    LaneVector<ContactBatch> batches;
+    std::vector<double*> blocks;
+    LaneVector<double> rows;
+    std::vector<std::size_t> members;        // by batch and lane: the contact there, or none
+    std::vector<std::array<int, 2>> places;  // the same: its two islands, by place
+    std::vector<Watch> watches;
+    std::vector<WatchedSides> sides;  // of the watches
+    // Batches that have a lane to spare, at most 64 at a time.
+    std::array<Open, 64> open;
+    std::uint64_t with_room = 0;                         // which of them there are
+    std::array<std::uint64_t, sizes * sizes> of_kind{};  // the same, by kind
+    std::vector<std::uint64_t> taken;                    // by place: those that have a contact of this island
   };
 
   std::vector<std::uint8_t> anew;   // by island: predicted since the last sweep
@@ -96,8 +137,16 @@ struct GroupRoom {
   std::vector<int> above;                       // by place: the part that it hangs on; -1: none
   std::vector<std::uint8_t> stirred, stirring;  // by place: something in it or beside it has not settled
   std::vector<double> rows;
-  std::vector<int> touched;            // nodes that contacts are on
-  std::vector<std::size_t> first_end;  // of each island of the group among them, and one more at the end
+  bool in_lanes = false;            // this group has contacts that are solved side by side; of those contacts:
+  std::vector<LaneSet> lane_sets;   // by section
+  std::vector<double> least_spare;  // by contact: how far it is above its target in the end, at least, m/s
+  LaneVector<double> coordinates;   // of the islands of one part
+  std::vector<double> gone;         // by place: see Journey
+  std::vector<std::size_t> first_coordinate;          // by island
+  std::array<int, LaneSet::sizes> columns_of_size{};  // the most that a side of this size has
+  LaneVector<double> nothing;                         // see Batches
+  std::vector<int> touched;                           // nodes that contacts are on
+  std::vector<std::size_t> first_end;                 // of each island of the group among them, and one more at the end
   std::vector<DirectRow> direct;
   std::vector<double> matrix, right;
   std::vector<Vec3> kept;
@@ -162,22 +211,34 @@ class ContactSolver {
              ThreadPool* threads) const;
   void start(Islands& islands, const Group& group, GroupRoom& room) const;
   void collect_active(const World& world, const Group& group, GroupRoom& room) const;
+  void choose_lanes(Islands& islands, GroupRoom& room) const;
   void whiten(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void lay_out_rows(Islands& islands, GroupRoom& room) const;
   void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
+  void prepare(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
+  void fill_rows(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
   Verdict take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void set_target(ContactPoint& c, double give, double step) const;
   void divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const;
   void cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;
+  void lay_out_coordinates(Islands& islands, GroupRoom& room) const;
+  void sweep_in_lanes(const World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
+                      ThreadPool* threads) const;
+  void begin_lanes(const World& world, const Islands& islands, GroupRoom& room, std::size_t section) const;
+  void look_at_watches(const World& world, Islands& islands, GroupRoom& room, std::size_t section, double step) const;
+  GroupRoom::WatchedSides watched_sides(const GroupRoom& room, std::size_t index) const;
+  double spare_in_lanes(const Islands& islands, const GroupRoom& room, std::size_t index) const;
+  void measure_islands(GroupRoom& room) const;
+  void end_lanes(Islands& islands, GroupRoom& room) const;
   void wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const;
   void drop_anchors(const Group& group, GroupRoom& room) const;
   void number_places(const Islands& islands, GroupRoom& room) const;
   Solved solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
                      ThreadPool* threads) const;
-  bool holds(const World& world, const ContactPoint& c, const RowContact& hot, bool one_part, double step) const;
+  bool holds(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
 
   Work& work_;
   mutable std::vector<ContactPoint> points_;  // each belongs to one group

@@ -11,19 +11,12 @@
 namespace volvox::physics::native {
 namespace {
 
-// Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
-// would pay for them: the work of a group is bounded, not its sweeps. Beyond it, sweeps go on
-// only where a contact is far from settled.
-constexpr std::size_t most_work = 16000;  // contacts times sweeps
-constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
-// Groups up to this many contacts that have not settled after so many sweeps are also solved
+// Groups of few contacts (most_direct) that have not settled after so many sweeps are also solved
 // directly, for the contacts that then touch, stick and slide; again after three times as many.
-constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
+constexpr std::size_t sweeps_before_direct = 12;
 // A group of two strips or more is cut into them; each has about so many contacts, or more where
 // there would be too many strips.
-constexpr std::size_t contacts_of_a_strip = 200, most_strips = 16;
-// What the velocity of a contact may be off by rounding, with room to spare.
-constexpr double rounding = 1e-9;  // m/s
+constexpr std::size_t contacts_of_a_strip = 200, contacts_of_a_strip_in_lanes = 800, most_strips = 16;
 // Fewer than this are swept before another thread has begun.
 constexpr std::size_t worth_sharing = 256;
 
@@ -61,32 +54,45 @@ double coordinate(const Vec3& v, int axis) {
 // 3rd, ...; and what reaches farther. It does not depend on who is there to sweep.
 void ContactSolver::divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const {
   const std::size_t contacts = room.active.size(), count = group.last_island - group.first_island;
-  const int strips = static_cast<int>(std::min({contacts / contacts_of_a_strip, count, most_strips}));
+  const std::size_t of_a_strip = room.in_lanes ? contacts_of_a_strip_in_lanes : contacts_of_a_strip;
+  const int strips = static_cast<int>(std::min({contacts / of_a_strip, count, most_strips}));
   room.phases.clear(), room.sections.clear();
   room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island),
                      islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
-  if (strips < 2) {
-    room.sections.push_back({0, contacts});
+  if (strips < 2 && !room.in_lanes) {
+    room.sections.push_back({0, contacts, contacts});
     room.phases = {0, 1};
     return;
   }
-  cut_into_strips(world, islands, room, strips);
+  if (strips >= 2) cut_into_strips(world, islands, room, strips);
   const auto section_of = [&](const GroupRoom::Active& c) {
+    if (strips < 2) return 0;
     const int a = room.strip[at(c.island_a)], b = c.island_b < 0 ? a : room.strip[at(c.island_b)],
               lower = std::min(a, b);
     if (a == b) return a;
     if (std::abs(a - b) > 1) return 2 * strips - 1;
     return strips + (lower % 2 == 0 ? lower / 2 : strips / 2 + lower / 2);
   };
-  room.sections.resize(static_cast<std::size_t>(2 * strips));
-  for (const GroupRoom::Active& c : room.active) ++room.sections[at(section_of(c))].last;
+  room.sections.resize(static_cast<std::size_t>(strips < 2 ? 1 : 2 * strips));
+  for (const GroupRoom::Active& c : room.active) {
+    GroupRoom::Section& section = room.sections[at(section_of(c))];
+    ++(c.in_lanes ? section.end : section.last);
+  }
   std::size_t next = 0;
-  for (GroupRoom::Section& section : room.sections)
-    section.first = next, next += section.last, section.last = section.first;
+  for (GroupRoom::Section& section : room.sections) {
+    const std::size_t alone = section.last, side_by_side = section.end;
+    section.first = section.last = next, next += alone;
+    section.end = next, next += side_by_side;
+  }
   if (room.sorted.capacity() < contacts) room.sorted.reserve(2 * contacts);
   room.sorted.resize(contacts);
-  for (const GroupRoom::Active& c : room.active) room.sorted[room.sections[at(section_of(c))].last++] = c;
+  for (const GroupRoom::Active& c : room.active) {
+    GroupRoom::Section& section = room.sections[at(section_of(c))];
+    room.sorted[(c.in_lanes ? section.end : section.last)++] = c;
+  }
   room.active.swap(room.sorted);
+  room.phases = {0, 1};
+  if (strips < 2) return;
   const std::size_t n = static_cast<std::size_t>(strips);
   room.phases = {0, n, n + n / 2, 2 * n - 1, 2 * n};
 }
@@ -149,16 +155,20 @@ void ContactSolver::wake_idle(const Islands& islands, const Group& group, GroupR
     const Island& island = *islands[at(islands_[i])];
     GroupRoom::Journey& journey = room.journeys[at(islands_[i])];
     journey = {};
-    if (island.parts() > 1 || island.coordinates().size() > most_measured) continue;
+    if (island.parts() > 1 || (!room.in_lanes && island.coordinates().size() > most_measured)) continue;
     journey.coordinates = island.coordinates(), journey.anchor = anchors;
+    if (room.in_lanes)
+      journey.coordinates = {room.coordinates.data() + room.first_coordinate[at(islands_[i])],
+                             journey.coordinates.size()};
     anchors += journey.coordinates.size();
   }
   if (room.anchors.size() < anchors) room.anchors.resize(2 * anchors);
   std::fill_n(room.anchors.begin(), anchors, 0.0);  // where they are
   if (room.idle.capacity() < room.active.size()) room.idle.reserve(2 * room.active.size());
   room.idle.resize(room.active.size());
-  for (std::size_t i = 0; i < room.active.size(); ++i)
-    room.idle[i] = {-1, (1 + 1e-6) * std::sqrt(room.hot[i].gram[0]), 0};
+  for (std::size_t i = 0; i < room.active.size(); ++i) {
+    if (!room.active[i].in_lanes) room.idle[i] = {-1, (1 + 1e-6) * std::sqrt(room.hot[i].gram[0]), 0};
+  }
 }
 
 void ContactSolver::drop_anchors(const Group& group, GroupRoom& room) const {

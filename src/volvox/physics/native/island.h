@@ -68,6 +68,10 @@ class Island {
   virtual void clear_coordinates() = 0;
   // All of them, of an island of one part.
   virtual std::span<const double> coordinates() const = 0;
+  // How many of them rows may use, of an island of one part: those behind are zero in all rows.
+  virtual int used_columns() const { return static_cast<int>(coordinates().size()); }
+  // What coordinates (of an island of one part) change the velocity of a node by that was made ready.
+  virtual Spatial<double> velocity_change(int node, const double* coordinates) const = 0;
   // Makes ready for contacts on the given nodes (some perhaps more than once).
   virtual void whiten(std::span<const int> nodes, ThreadPool* threads) = 0;
   virtual RowSpan span(int node) = 0;

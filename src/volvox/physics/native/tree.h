@@ -84,6 +84,8 @@ class Tree final : public Island {
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
   std::span<const double> coordinates() const override { return coordinates_; }
+  int used_columns() const override { return parts_.front().columns; }
+  Spatial<double> velocity_change(int node, const double* coordinates) const override;
   RowSpan span(int node) override;
   RowSpan whole_span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,

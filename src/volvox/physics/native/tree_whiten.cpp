@@ -222,6 +222,12 @@ void Tree::joint_factor(std::size_t node, JointFactor& out) const {
   }
 }
 
+Spatial<double> Tree::velocity_change(int node, const double* coordinates) const {
+  double v[6];
+  wide_times(y(node), parts_.front().width, coordinates, v);
+  return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
+}
+
 RowSpan Tree::span(int node) {
   if (first_block_.empty()) return whole_span(node);
   const std::size_t first = first_block_[static_cast<std::size_t>(node)],

@@ -21,6 +21,10 @@ double blocks_dot(const double* row, const int* blocks, int width, const double*
 double blocks_dot(const double* row_a, std::span<const int> a, const double* row_b, std::span<const int> b);
 // The length of a - b.
 double wide_distance(const double* a, const double* b, int width);
+// The same, and b becomes a.
+double wide_follow(const double* a, double* b, int width);
+// Six rows times a column.
+void wide_times(const double* rows, int width, const double* column, double (&product)[6]);
 // a += b s
 void wide_add(double* a, const double* b, double s, int width);
 // Six rows: T y, where T moves by r (the velocities of a parent at its child's place).
@@ -35,9 +39,11 @@ void wide_rows(const double* y, int stride, const int* blocks, int width, const 
 void wide_gram(const double* rows, int width, double (&gram)[6]);
 // A contact in the sweep.
 struct RowContact {
-  double impulse[3];  // along the normal and the two tangents
-  double free[3];     // velocity without any of the sweep's changes
-  double target = 0;  // the normal speed to reach
+  double impulse[3];        // along the normal and the two tangents
+  double free[3];           // velocity without any of the sweep's changes
+  double target = 0;        // the normal speed to reach
+  double least_target = 0;  // of a bounce
+  bool passes = false;      // it is to do nothing in this substep
   double friction = 0;
   double normal_gain = 0;                       // 1 / (G_nn + what the contact gives way)
   double keep = 1;                              // G_nn times that: below 1 where it gives way, see contact_rules.h

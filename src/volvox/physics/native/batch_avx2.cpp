@@ -1,0 +1,18 @@
+// Contacts side by side, with AVX2: see kernel_surroundings.h.
+#include "volvox/physics/native/kernel_surroundings.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#  pragma GCC push_options
+#  pragma GCC target("avx2")
+#endif
+#include "volvox/physics/native/batch_kernel.h"
+
+namespace volvox::physics::native {
+
+double solve_batches_avx2(const Batches& batches) { return solve_all_batches<FourLanes>(batches); }
+
+}  // namespace volvox::physics::native
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#  pragma GCC pop_options
+#endif
