@@ -78,11 +78,11 @@ std::vector<std::pair<SegmentPattern, std::vector<int>>> alike(const std::vector
 
 using Matrix = double[6][6];
 
-void to_array(const Spatial<double>& v, double (&out)[6]) {
+VOLVOX_KERNEL void to_array(const Spatial<double>& v, double (&out)[6]) {
   out[0] = v.a.x, out[1] = v.a.y, out[2] = v.a.z, out[3] = v.l.x, out[4] = v.l.y, out[5] = v.l.z;
 }
-Spatial<double> to_spatial(const double (&v)[6]) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
-void to_matrix(const S6<double>& d, Matrix& m) {
+VOLVOX_KERNEL Spatial<double> to_spatial(const double (&v)[6]) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
+VOLVOX_KERNEL void to_matrix(const S6<double>& d, Matrix& m) {
   const Matrix full = {{d.a.xx, d.a.xy, d.a.xz, d.b.r0.x, d.b.r0.y, d.b.r0.z},
                        {d.a.xy, d.a.yy, d.a.yz, d.b.r1.x, d.b.r1.y, d.b.r1.z},
                        {d.a.xz, d.a.yz, d.a.zz, d.b.r2.x, d.b.r2.y, d.b.r2.z},
@@ -91,7 +91,7 @@ void to_matrix(const S6<double>& d, Matrix& m) {
                        {d.b.r0.z, d.b.r1.z, d.b.r2.z, d.c.xz, d.c.yz, d.c.zz}};
   std::copy(&full[0][0], &full[0][0] + 36, &m[0][0]);
 }
-S6<double> to_inertia(const Matrix& m) {
+VOLVOX_KERNEL S6<double> to_inertia(const Matrix& m) {
   return {{m[0][0], m[1][0], m[2][0], m[1][1], m[2][1], m[2][2]},
           {{m[3][0], m[4][0], m[5][0]}, {m[3][1], m[4][1], m[5][1]}, {m[3][2], m[4][2], m[5][2]}},
           {m[3][3], m[4][3], m[5][3], m[4][4], m[5][4], m[5][5]}};
@@ -107,7 +107,7 @@ Spatial<double> times(const Matrix& m, const Spatial<double>& v) {
 }
 
 // Lower Cholesky factor of a matrix that may be singular: directions without any response get no column.
-void factor_response(const Matrix& g, Matrix& l) {
+VOLVOX_KERNEL void factor_response(const Matrix& g, Matrix& l) {
   for (int j = 0; j < 6; ++j) {
     for (int i = 0; i < 6; ++i) l[i][j] = 0;
     double pivot = g[j][j];
@@ -124,7 +124,7 @@ void factor_response(const Matrix& g, Matrix& l) {
 }
 
 // x := R^-1 x for each column, R lower with its diagonal inverted.
-void solve_lower(const Matrix& r, Matrix& x) {
+VOLVOX_KERNEL void solve_lower(const Matrix& r, Matrix& x) {
   for (int i = 0; i < 6; ++i) {
     for (int k = 0; k < i; ++k) {
       for (int j = 0; j < 6; ++j) x[i][j] -= r[i][k] * x[k][j];
@@ -282,6 +282,7 @@ class LanePack final : public SegmentPack {
     const std::size_t count = pattern_.places.size(), dofs = at(pattern_.dofs);
     shapes_.resize(count), nodes_.resize(count), loads_.resize(count), dofs_.resize(dofs), drives_.resize(dofs);
     ends_.resize(1), sums_.resize(at(pattern_.slots));
+    held_.reserve(count), drag_.reserve(count);
   }
 
   void load_shapes(const TreeNodes& tree) override {
@@ -509,17 +510,13 @@ std::unique_ptr<SegmentPack> make_pack(const SegmentPattern& pattern, int lanes)
 
 std::size_t lanes_of_machine() { return isa() == Isa::avx512 ? 8 : isa() == Isa::avx2 ? 4 : 1; }
 
-}  // namespace
-
-SegmentAnswer run_segments(const SegmentView<double>& view, SegmentStage stage, const SegmentOrder& order) {
-  return SegmentStep<double>(view, order).run(stage);
-}
-
 // What the body above feels of a segment with something hanging on its end, and how the end then moves. With
 // G = L L^T, I + L^T D_e L = R R^T, X = R^-1 L^T D_e and K = L R^-T:
 //   D_e (I + G D_e)^-1 = D_e - X^T X,   (I + G D_e)^-1 = I - K X,   (I + G D_e)^-1 G = K K^T
-static void join(const SegmentPack::Seen& seen, const S6<double>& end_d, const Spatial<double>& end_z, S6<double>& d,
-                 Spatial<double>& z, Matrix& phi, Matrix& k, Spatial<double>& c) {
+VOLVOX_FOR_EACH_ISA(void, join,
+                    (const SegmentPack::Seen& seen, const S6<double>& end_d, const Spatial<double>& end_z,
+                     S6<double>& d, Spatial<double>& z, Matrix& phi, Matrix& k, Spatial<double>& c),
+                    (seen, end_d, end_z, d, z, phi, k, c)) {
   Matrix l, load, r, x;
   factor_response(seen.g, l);
   to_matrix(end_d, load);
@@ -582,6 +579,12 @@ static void join(const SegmentPack::Seen& seen, const S6<double>& end_d, const S
     }
   }
   d = to_inertia(whole), z = to_spatial(out), c = to_spatial(end_c);
+}
+
+}  // namespace
+
+SegmentAnswer run_segments(const SegmentView<double>& view, SegmentStage stage, const SegmentOrder& order) {
+  return SegmentStep<double>(view, order).run(stage);
 }
 
 SegmentPool::SegmentPool() = default;

@@ -314,7 +314,6 @@ Comparison compare_many(std::uint64_t first, std::uint64_t last, bool limits) {
     all.worst.moved = std::max(all.worst.moved, outcome.moved);
     all.worst.loads = std::max(all.worst.loads, outcome.loads);
   }
-  printf("cut %d, other drives %d, worst %g %g %g\n", all.cut, all.other_drives, all.worst.predicted, all.worst.moved, all.worst.loads);
   return all;
 }
 
