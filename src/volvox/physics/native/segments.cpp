@@ -1,12 +1,11 @@
 #include "volvox/physics/native/segments.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
-#include <map>
 #include <utility>
 
+#include "volvox/base/check.h"
 #include "volvox/physics/native/latch.h"
 
 namespace volvox::physics::native {
@@ -24,8 +23,8 @@ namespace {
 
 // So many segments are wanted, or a multiple of it, and at most so many bodies in each.
 constexpr int lanes_wanted = 8, most_bodies = 64;
-// A pattern with fewer segments does not fill lanes. Trees are cut if so great a share of their nodes is in patterns that
-// do: with fewer, what segments cost (they are factored twice) is more than what lanes gain.
+// A pattern with fewer segments does not fill lanes. Trees are cut if so great a share of their nodes is in patterns
+// that do: with fewer, what segments cost (they are factored twice) is more than what lanes gain.
 constexpr int fewest_alike = 4;
 constexpr double share_alike = 0.75;
 
@@ -46,7 +45,8 @@ SegmentPattern pattern_of(const std::vector<NodeShape>& shapes, const Segment& s
     pattern.dofs += shape.dofs;
     if (i > 0) pattern.places[at(place.parent)].parts = true;
   }
-  // While a child is worked on, its siblings behind it have added up: it needs a slot of its own, unless it is the last.
+  // While a child is worked on, its siblings behind it have added up: it needs a slot of its own, unless it is the
+  // last.
   std::vector<std::uint8_t> seen(at(count), 0);
   for (int i = count; i-- > 1;) {
     const std::size_t parent = at(pattern.places[at(i)].parent);
@@ -83,12 +83,10 @@ VOLVOX_KERNEL void to_array(const Spatial<double>& v, double (&out)[6]) {
 }
 VOLVOX_KERNEL Spatial<double> to_spatial(const double (&v)[6]) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
 VOLVOX_KERNEL void to_matrix(const S6<double>& d, Matrix& m) {
-  const Matrix full = {{d.a.xx, d.a.xy, d.a.xz, d.b.r0.x, d.b.r0.y, d.b.r0.z},
-                       {d.a.xy, d.a.yy, d.a.yz, d.b.r1.x, d.b.r1.y, d.b.r1.z},
-                       {d.a.xz, d.a.yz, d.a.zz, d.b.r2.x, d.b.r2.y, d.b.r2.z},
-                       {d.b.r0.x, d.b.r1.x, d.b.r2.x, d.c.xx, d.c.xy, d.c.xz},
-                       {d.b.r0.y, d.b.r1.y, d.b.r2.y, d.c.xy, d.c.yy, d.c.yz},
-                       {d.b.r0.z, d.b.r1.z, d.b.r2.z, d.c.xz, d.c.yz, d.c.zz}};
+  const Matrix full = {
+      {d.a.xx, d.a.xy, d.a.xz, d.b.r0.x, d.b.r0.y, d.b.r0.z}, {d.a.xy, d.a.yy, d.a.yz, d.b.r1.x, d.b.r1.y, d.b.r1.z},
+      {d.a.xz, d.a.yz, d.a.zz, d.b.r2.x, d.b.r2.y, d.b.r2.z}, {d.b.r0.x, d.b.r1.x, d.b.r2.x, d.c.xx, d.c.xy, d.c.xz},
+      {d.b.r0.y, d.b.r1.y, d.b.r2.y, d.c.xy, d.c.yy, d.c.yz}, {d.b.r0.z, d.b.r1.z, d.b.r2.z, d.c.xz, d.c.yz, d.c.zz}};
   std::copy(&full[0][0], &full[0][0] + 36, &m[0][0]);
 }
 VOLVOX_KERNEL S6<double> to_inertia(const Matrix& m) {
@@ -302,12 +300,18 @@ class LanePack final : public SegmentPack {
 
   SegmentAnswer run(SegmentStage stage, const SegmentOrder& order) override {
     const bool drags = !held_.empty();
-    const SegmentView<T> view{pattern_.places.data(), static_cast<int>(pattern_.places.size()),
-                              pattern_.end,           pattern_.hangs,
-                              shapes_.data(),         nodes_.data(),
-                              dofs_.data(),           drives_.data(),
-                              loads_.data(),          drags ? held_.data() : nullptr,
-                              drags ? drag_.data() : nullptr, ends_.data(),
+    const SegmentView<T> view{pattern_.places.data(),
+                              static_cast<int>(pattern_.places.size()),
+                              pattern_.end,
+                              pattern_.hangs,
+                              shapes_.data(),
+                              nodes_.data(),
+                              dofs_.data(),
+                              drives_.data(),
+                              loads_.data(),
+                              drags ? held_.data() : nullptr,
+                              drags ? drag_.data() : nullptr,
+                              ends_.data(),
                               sums_.data()};
     return run_segments(view, stage, order);
   }
@@ -362,7 +366,8 @@ class LanePack final : public SegmentPack {
         Spatial<double> beta = take_spatial(nodes_[i].beta, lane) * sign;
         load_latch(world, at(joint), step, take(nodes_[i].x, lane), beta);
         put(nodes_[i].beta, lane, beta * sign);
-        for (int other = lanes_used(); lane == 0 && other < lane_count<T>; ++other) put(nodes_[i].beta, other, beta * sign);
+        for (int other = lanes_used(); lane == 0 && other < lane_count<T>; ++other)
+          put(nodes_[i].beta, other, beta * sign);
       }
     }
   }
@@ -603,9 +608,8 @@ void SegmentPool::drop(std::size_t bodies) {
   packs_.erase(packs_.begin(), packs_.end() - static_cast<std::ptrdiff_t>(kept));
 }
 
-// One for so many segments of a pattern, old or new.
-std::unique_ptr<SegmentPack> Segments::find_pack(const SegmentPattern& pattern, std::size_t segments, SegmentPool* pool) {
-  const int lanes = segments == 1 ? 1 : static_cast<int>(lanes_of_machine());
+// Old or new.
+std::unique_ptr<SegmentPack> Segments::find_pack(const SegmentPattern& pattern, int lanes, SegmentPool* pool) {
   if (pool) {
     for (std::size_t i = pool->packs_.size(); i-- > 0;) {
       if (pool->packs_[i]->lanes() != lanes || !(pool->packs_[i]->pattern() == pattern)) continue;
@@ -617,13 +621,15 @@ std::unique_ptr<SegmentPack> Segments::find_pack(const SegmentPattern& pattern, 
   return make_pack(pattern, lanes);
 }
 
-Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool)
+Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool, std::size_t most_lanes)
     : segments_(std::move(segments)), joined_(segments_.size()), lanes_(segments_.size()), free_(tree.joints[0] < 0) {
+  VOLVOX_ASSERT(!segments_.empty() && segments_[0].first == 0 &&
+                segments_.back().last == static_cast<int>(tree.shapes.size()));
   segment_of_.resize(tree.shapes.size());
   for (std::size_t i = 0; i < segments_.size(); ++i)
     std::fill(segment_of_.begin() + segments_[i].first, segment_of_.begin() + segments_[i].last, static_cast<int>(i));
   for (const auto& [pattern, members] : alike(tree.shapes, segments_, free_)) {
-    const std::size_t side_by_side = members.size() < 3 ? 1 : lanes_of_machine();
+    const std::size_t side_by_side = members.size() < 3 ? 1 : std::min(lanes_of_machine(), most_lanes);
     for (std::size_t first = 0; first < members.size(); first += side_by_side) {
       const std::size_t last = std::min(members.size(), first + side_by_side);
       std::vector<int> numbers(members.begin() + static_cast<std::ptrdiff_t>(first),
@@ -634,7 +640,7 @@ Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments, Segment
         own.push_back(segments_[at(number)]);
       }
       side_by_side_.push_back(numbers);
-      packs_.push_back(find_pack(pattern, numbers.size(), pool));
+      packs_.push_back(find_pack(pattern, numbers.size() == 1 ? 1 : static_cast<int>(side_by_side), pool));
       packs_.back()->begin(std::move(own), std::move(numbers), tree);
     }
   }
@@ -716,6 +722,7 @@ void Segments::put_together() {
   for (Joined& joined : joined_) joined.end_d = {}, joined.end_z = {};
   for (std::size_t i = segments_.size(); i-- > 0;) {
     Joined& joined = joined_[i];
+    VOLVOX_ASSERT(segments_[i].above < static_cast<int>(i));  // what hangs on it is there before it
     SegmentPack::Seen seen;
     packs_[at(lanes_[i].pack)]->see(lanes_[i].lane, seen);
     join(seen, joined.end_d, joined.end_z, joined.d, joined.z, joined.phi, joined.k, joined.c);
@@ -730,12 +737,13 @@ void Segments::put_together() {
   }
   for (std::size_t i = 0; i < segments_.size(); ++i) {
     const int above = segments_[i].above;
-    joined_[i].end_fresh = times(joined_[i].phi, above >= 0 ? joined_[at(above)].end_fresh : root_fresh_) + joined_[i].c;
+    joined_[i].end_fresh =
+        times(joined_[i].phi, above >= 0 ? joined_[at(above)].end_fresh : root_fresh_) + joined_[i].c;
   }
 }
 
-Verdict Segments::take_up(std::span<const double> coordinates, std::span<const std::size_t> where, const TreeNodes& tree,
-                          ThreadPool* threads) {
+Verdict Segments::take_up(std::span<const double> coordinates, std::span<const std::size_t> where,
+                          const TreeNodes& tree, ThreadPool* threads) {
   for_packs(threads, [&](SegmentPack& pack) {
     pack.load_coordinates(coordinates, where, tree);
     pack.run(SegmentStage::sum_change, {});

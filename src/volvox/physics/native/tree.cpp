@@ -373,8 +373,7 @@ void Tree::give_to_parent(std::size_t i) {
 }
 
 Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
-  const Spatial<double> v =
-      segments_ ? segments_->predicted(node) : nodes_[static_cast<std::size_t>(node)].fresh;
+  const Spatial<double> v = segments_ ? segments_->predicted(node) : nodes_[static_cast<std::size_t>(node)].fresh;
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 

@@ -158,8 +158,8 @@ class Tree final : public Island {
   const double* y(int node) const { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
 
   std::vector<NodeShape> shapes_;
-  std::vector<Range> branches_;  // of the nodes behind the root
-  std::vector<int> joints_;      // by node; -1: a free root
+  std::vector<Range> branches_;         // of the nodes behind the root
+  std::vector<int> joints_;             // by node; -1: a free root
   std::unique_ptr<Segments> segments_;  // null: the tree is not cut
   std::vector<V3<double>> drags_;       // by node
   std::vector<std::uint8_t> pulled_;    // by node: it may need to be held back
@@ -175,8 +175,8 @@ class Tree final : public Island {
   InverseFactor<double> root_{};
 
   std::vector<Part> parts_;
-  std::vector<int> part_of_;  // by node
-  std::vector<int> column_;   // by dof
+  std::vector<int> part_of_;             // by node
+  std::vector<int> column_;              // by dof
   std::vector<std::size_t> coordinate_;  // by dof: its column among all coordinates
   // Of a tree in one part: the blocks of columns of the axes between a node and the root, all others of its rows are
   // zero. Ascending, by node one behind the other; empty where there is only one block.

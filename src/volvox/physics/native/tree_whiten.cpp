@@ -88,8 +88,7 @@ void Tree::plan_parts() {
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
       const std::size_t dof = static_cast<std::size_t>(shapes_[i].first_dof) + k;
-      coordinate_[dof] =
-          parts_[static_cast<std::size_t>(part_of_[i])].first + static_cast<std::size_t>(column_[dof]);
+      coordinate_[dof] = parts_[static_cast<std::size_t>(part_of_[i])].first + static_cast<std::size_t>(column_[dof]);
     }
   }
   y_.resize(rows);
