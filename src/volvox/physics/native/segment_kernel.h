@@ -42,15 +42,15 @@ template <class T>
 struct SegmentDof {
   alignas(sizeof(T)) Spatial<T> s;
   Spatial<T> u;
-  T kappa, rhs;           // impulse = rhs - kappa qdot
-  T walled, wall_speed;   // 1 where a wall holds, else 0
-  T wall_gain;            // of the wall that holds, or would: known from the last solution
-  T felt;                 // the inertia about the axis, times wall_stiffness
-  T inv, root_inv;        // 1 / (s.D s + kappa), and its square root
-  T drive;                // inv (s.z + rhs)
-  T predicted, qdot;      // its speed before and after the contacts
-  T coordinate;           // what contacts did to it, whitened
-  T position, velocity;   // of the joint, at the start of the substep
+  T kappa, rhs;          // impulse = rhs - kappa qdot
+  T walled, wall_speed;  // 1 where a wall holds, else 0
+  T wall_gain;           // of the wall that holds, or would: known from the last solution
+  T felt;                // the inertia about the axis, times wall_stiffness
+  T inv, root_inv;       // 1 / (s.D s + kappa), and its square root
+  T drive;               // inv (s.z + rhs)
+  T predicted, qdot;     // its speed before and after the contacts
+  T coordinate;          // what contacts did to it, whitened
+  T position, velocity;  // of the joint, at the start of the substep
 };
 
 template <class T>
@@ -109,14 +109,14 @@ template <class T>
 struct SegmentView {
   const SegmentPlace* places;
   int count;
-  int end;      // a node; -1: nothing hangs on it
-  bool hangs;   // the first node has a joint
+  int end;     // a node; -1: nothing hangs on it
+  bool hangs;  // the first node has a joint
   const SegmentShape<T>* shapes;
   SegmentNode<T>* nodes;
   SegmentDof<T>* dofs;
   Drive<T>* drives;  // by dof
   SegmentLoad<T>* loads;
-  S3<T>* held;       // by node: see stability_drag; null: nothing is held back
+  S3<T>* held;  // by node: see stability_drag; null: nothing is held back
   const V3<T>* drag;
   SegmentEnds<T>* ends;
   SegmentSum<T>* sums;  // by slot
@@ -127,7 +127,7 @@ struct SegmentOrder {
   double step = 0;
   bool settle = false;  // drives look at the solution
   DrivePass pass = DrivePass::first;
-  Vec3 fall;           // see Island::outer_fall
+  Vec3 fall;  // see Island::outer_fall
 };
 struct SegmentAnswer {
   bool changed = false;  // drives that the solution refuted
@@ -225,7 +225,8 @@ class SegmentStep {
     const T zero = T{}, m = s_.shapes[i].mass;
     S3<T> turning = n.inertia;
     if (s_.held) turning = turning + s_.held[i];
-    return {{turning, {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}}, {m, zero, zero, m, zero, m}}, n.own};
+    return {{turning, {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}}, {m, zero, zero, m, zero, m}},
+            n.own};
   }
 
   // With what hangs on it, but for what hangs on the end.
@@ -238,8 +239,8 @@ class SegmentStep {
     return sum;
   }
 
-  // Takes the free axes of a joint out of what hangs on it; see eliminate(). The gain of a wall must be the same with and
-  // without what hangs on the end.
+  // Takes the free axes of a joint out of what hangs on it; see eliminate(). The gain of a wall must be the same with
+  // and without what hangs on the end.
   VOLVOX_KERNEL void take_out(int i, SegmentSum<T>& sum) {
     SegmentDof<T>* dofs = s_.dofs + s_.places[i].first_dof;
     for (int k = 0; k < s_.places[i].dofs; ++k) {
@@ -412,7 +413,8 @@ class SegmentStep {
     Drive<T>& drive = s_.drives[k];
     const MaskOf<T> all = dof.qdot == dof.qdot, before = drive.walled();
     const T cap = drive.cap;
-    const MaskOf<T> wrong = drive.misplaced(dof.qdot, dof.walled * dof.wall_gain, all), over = drive.overloaded(dof.qdot);
+    const MaskOf<T> wrong = drive.misplaced(dof.qdot, dof.walled * dof.wall_gain, all),
+                    over = drive.overloaded(dof.qdot);
     drive.cap = choose(wrong, cap, drive.cap);
     misplaced = misplaced | wrong, overloaded = overloaded | over;
     dof.wall_gain = choose(before, dof.wall_gain, dof.felt);
@@ -500,8 +502,9 @@ class SegmentStep {
 
 #ifndef __CUDACC__
 SegmentAnswer run_segments(const SegmentView<double>& view, SegmentStage stage, const SegmentOrder& order);
-SegmentAnswer run_segments(const SegmentView<FourLanes>& view, SegmentStage stage, const SegmentOrder& order);   // AVX2
-SegmentAnswer run_segments(const SegmentView<EightLanes>& view, SegmentStage stage, const SegmentOrder& order);  // AVX-512
+SegmentAnswer run_segments(const SegmentView<FourLanes>& view, SegmentStage stage, const SegmentOrder& order);  // AVX2
+SegmentAnswer run_segments(const SegmentView<EightLanes>& view, SegmentStage stage,
+                           const SegmentOrder& order);  // AVX-512
 #endif
 
 }  // namespace volvox::physics::native

@@ -1,12 +1,11 @@
 #include "volvox/physics/native/segments.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
-#include <map>
 #include <utility>
 
+#include "volvox/base/check.h"
 #include "volvox/physics/native/latch.h"
 
 namespace volvox::physics::native {
@@ -24,8 +23,8 @@ namespace {
 
 // So many segments are wanted, or a multiple of it, and at most so many bodies in each.
 constexpr int lanes_wanted = 8, most_bodies = 64;
-// A pattern with fewer segments does not fill lanes. Trees are cut if so great a share of their nodes is in patterns that
-// do: with fewer, what segments cost (they are factored twice) is more than what lanes gain.
+// A pattern with fewer segments does not fill lanes. Trees are cut if so great a share of their nodes is in patterns
+// that do: with fewer, what segments cost (they are factored twice) is more than what lanes gain.
 constexpr int fewest_alike = 4;
 constexpr double share_alike = 0.75;
 
@@ -46,7 +45,8 @@ SegmentPattern pattern_of(const std::vector<NodeShape>& shapes, const Segment& s
     pattern.dofs += shape.dofs;
     if (i > 0) pattern.places[at(place.parent)].parts = true;
   }
-  // While a child is worked on, its siblings behind it have added up: it needs a slot of its own, unless it is the last.
+  // While a child is worked on, its siblings behind it have added up: it needs a slot of its own, unless it is the
+  // last.
   std::vector<std::uint8_t> seen(at(count), 0);
   for (int i = count; i-- > 1;) {
     const std::size_t parent = at(pattern.places[at(i)].parent);
@@ -78,20 +78,18 @@ std::vector<std::pair<SegmentPattern, std::vector<int>>> alike(const std::vector
 
 using Matrix = double[6][6];
 
-void to_array(const Spatial<double>& v, double (&out)[6]) {
+VOLVOX_KERNEL void to_array(const Spatial<double>& v, double (&out)[6]) {
   out[0] = v.a.x, out[1] = v.a.y, out[2] = v.a.z, out[3] = v.l.x, out[4] = v.l.y, out[5] = v.l.z;
 }
-Spatial<double> to_spatial(const double (&v)[6]) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
-void to_matrix(const S6<double>& d, Matrix& m) {
-  const Matrix full = {{d.a.xx, d.a.xy, d.a.xz, d.b.r0.x, d.b.r0.y, d.b.r0.z},
-                       {d.a.xy, d.a.yy, d.a.yz, d.b.r1.x, d.b.r1.y, d.b.r1.z},
-                       {d.a.xz, d.a.yz, d.a.zz, d.b.r2.x, d.b.r2.y, d.b.r2.z},
-                       {d.b.r0.x, d.b.r1.x, d.b.r2.x, d.c.xx, d.c.xy, d.c.xz},
-                       {d.b.r0.y, d.b.r1.y, d.b.r2.y, d.c.xy, d.c.yy, d.c.yz},
-                       {d.b.r0.z, d.b.r1.z, d.b.r2.z, d.c.xz, d.c.yz, d.c.zz}};
+VOLVOX_KERNEL Spatial<double> to_spatial(const double (&v)[6]) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
+VOLVOX_KERNEL void to_matrix(const S6<double>& d, Matrix& m) {
+  const Matrix full = {
+      {d.a.xx, d.a.xy, d.a.xz, d.b.r0.x, d.b.r0.y, d.b.r0.z}, {d.a.xy, d.a.yy, d.a.yz, d.b.r1.x, d.b.r1.y, d.b.r1.z},
+      {d.a.xz, d.a.yz, d.a.zz, d.b.r2.x, d.b.r2.y, d.b.r2.z}, {d.b.r0.x, d.b.r1.x, d.b.r2.x, d.c.xx, d.c.xy, d.c.xz},
+      {d.b.r0.y, d.b.r1.y, d.b.r2.y, d.c.xy, d.c.yy, d.c.yz}, {d.b.r0.z, d.b.r1.z, d.b.r2.z, d.c.xz, d.c.yz, d.c.zz}};
   std::copy(&full[0][0], &full[0][0] + 36, &m[0][0]);
 }
-S6<double> to_inertia(const Matrix& m) {
+VOLVOX_KERNEL S6<double> to_inertia(const Matrix& m) {
   return {{m[0][0], m[1][0], m[2][0], m[1][1], m[2][1], m[2][2]},
           {{m[3][0], m[4][0], m[5][0]}, {m[3][1], m[4][1], m[5][1]}, {m[3][2], m[4][2], m[5][2]}},
           {m[3][3], m[4][3], m[5][3], m[4][4], m[5][4], m[5][5]}};
@@ -107,7 +105,7 @@ Spatial<double> times(const Matrix& m, const Spatial<double>& v) {
 }
 
 // Lower Cholesky factor of a matrix that may be singular: directions without any response get no column.
-void factor_response(const Matrix& g, Matrix& l) {
+VOLVOX_KERNEL void factor_response(const Matrix& g, Matrix& l) {
   for (int j = 0; j < 6; ++j) {
     for (int i = 0; i < 6; ++i) l[i][j] = 0;
     double pivot = g[j][j];
@@ -124,7 +122,7 @@ void factor_response(const Matrix& g, Matrix& l) {
 }
 
 // x := R^-1 x for each column, R lower with its diagonal inverted.
-void solve_lower(const Matrix& r, Matrix& x) {
+VOLVOX_KERNEL void solve_lower(const Matrix& r, Matrix& x) {
   for (int i = 0; i < 6; ++i) {
     for (int k = 0; k < i; ++k) {
       for (int j = 0; j < 6; ++j) x[i][j] -= r[i][k] * x[k][j];
@@ -282,6 +280,7 @@ class LanePack final : public SegmentPack {
     const std::size_t count = pattern_.places.size(), dofs = at(pattern_.dofs);
     shapes_.resize(count), nodes_.resize(count), loads_.resize(count), dofs_.resize(dofs), drives_.resize(dofs);
     ends_.resize(1), sums_.resize(at(pattern_.slots));
+    held_.reserve(count), drag_.reserve(count);
   }
 
   void load_shapes(const TreeNodes& tree) override {
@@ -301,12 +300,18 @@ class LanePack final : public SegmentPack {
 
   SegmentAnswer run(SegmentStage stage, const SegmentOrder& order) override {
     const bool drags = !held_.empty();
-    const SegmentView<T> view{pattern_.places.data(), static_cast<int>(pattern_.places.size()),
-                              pattern_.end,           pattern_.hangs,
-                              shapes_.data(),         nodes_.data(),
-                              dofs_.data(),           drives_.data(),
-                              loads_.data(),          drags ? held_.data() : nullptr,
-                              drags ? drag_.data() : nullptr, ends_.data(),
+    const SegmentView<T> view{pattern_.places.data(),
+                              static_cast<int>(pattern_.places.size()),
+                              pattern_.end,
+                              pattern_.hangs,
+                              shapes_.data(),
+                              nodes_.data(),
+                              dofs_.data(),
+                              drives_.data(),
+                              loads_.data(),
+                              drags ? held_.data() : nullptr,
+                              drags ? drag_.data() : nullptr,
+                              ends_.data(),
                               sums_.data()};
     return run_segments(view, stage, order);
   }
@@ -361,7 +366,8 @@ class LanePack final : public SegmentPack {
         Spatial<double> beta = take_spatial(nodes_[i].beta, lane) * sign;
         load_latch(world, at(joint), step, take(nodes_[i].x, lane), beta);
         put(nodes_[i].beta, lane, beta * sign);
-        for (int other = lanes_used(); lane == 0 && other < lane_count<T>; ++other) put(nodes_[i].beta, other, beta * sign);
+        for (int other = lanes_used(); lane == 0 && other < lane_count<T>; ++other)
+          put(nodes_[i].beta, other, beta * sign);
       }
     }
   }
@@ -509,17 +515,13 @@ std::unique_ptr<SegmentPack> make_pack(const SegmentPattern& pattern, int lanes)
 
 std::size_t lanes_of_machine() { return isa() == Isa::avx512 ? 8 : isa() == Isa::avx2 ? 4 : 1; }
 
-}  // namespace
-
-SegmentAnswer run_segments(const SegmentView<double>& view, SegmentStage stage, const SegmentOrder& order) {
-  return SegmentStep<double>(view, order).run(stage);
-}
-
 // What the body above feels of a segment with something hanging on its end, and how the end then moves. With
 // G = L L^T, I + L^T D_e L = R R^T, X = R^-1 L^T D_e and K = L R^-T:
 //   D_e (I + G D_e)^-1 = D_e - X^T X,   (I + G D_e)^-1 = I - K X,   (I + G D_e)^-1 G = K K^T
-static void join(const SegmentPack::Seen& seen, const S6<double>& end_d, const Spatial<double>& end_z, S6<double>& d,
-                 Spatial<double>& z, Matrix& phi, Matrix& k, Spatial<double>& c) {
+VOLVOX_FOR_EACH_ISA(void, join,
+                    (const SegmentPack::Seen& seen, const S6<double>& end_d, const Spatial<double>& end_z,
+                     S6<double>& d, Spatial<double>& z, Matrix& phi, Matrix& k, Spatial<double>& c),
+                    (seen, end_d, end_z, d, z, phi, k, c)) {
   Matrix l, load, r, x;
   factor_response(seen.g, l);
   to_matrix(end_d, load);
@@ -584,6 +586,12 @@ static void join(const SegmentPack::Seen& seen, const S6<double>& end_d, const S
   d = to_inertia(whole), z = to_spatial(out), c = to_spatial(end_c);
 }
 
+}  // namespace
+
+SegmentAnswer run_segments(const SegmentView<double>& view, SegmentStage stage, const SegmentOrder& order) {
+  return SegmentStep<double>(view, order).run(stage);
+}
+
 SegmentPool::SegmentPool() = default;
 SegmentPool::~SegmentPool() = default;
 
@@ -600,9 +608,8 @@ void SegmentPool::drop(std::size_t bodies) {
   packs_.erase(packs_.begin(), packs_.end() - static_cast<std::ptrdiff_t>(kept));
 }
 
-// One for so many segments of a pattern, old or new.
-std::unique_ptr<SegmentPack> Segments::find_pack(const SegmentPattern& pattern, std::size_t segments, SegmentPool* pool) {
-  const int lanes = segments == 1 ? 1 : static_cast<int>(lanes_of_machine());
+// Old or new.
+std::unique_ptr<SegmentPack> Segments::find_pack(const SegmentPattern& pattern, int lanes, SegmentPool* pool) {
   if (pool) {
     for (std::size_t i = pool->packs_.size(); i-- > 0;) {
       if (pool->packs_[i]->lanes() != lanes || !(pool->packs_[i]->pattern() == pattern)) continue;
@@ -614,13 +621,15 @@ std::unique_ptr<SegmentPack> Segments::find_pack(const SegmentPattern& pattern, 
   return make_pack(pattern, lanes);
 }
 
-Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool)
+Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool, std::size_t most_lanes)
     : segments_(std::move(segments)), joined_(segments_.size()), lanes_(segments_.size()), free_(tree.joints[0] < 0) {
+  VOLVOX_ASSERT(!segments_.empty() && segments_[0].first == 0 &&
+                segments_.back().last == static_cast<int>(tree.shapes.size()));
   segment_of_.resize(tree.shapes.size());
   for (std::size_t i = 0; i < segments_.size(); ++i)
     std::fill(segment_of_.begin() + segments_[i].first, segment_of_.begin() + segments_[i].last, static_cast<int>(i));
   for (const auto& [pattern, members] : alike(tree.shapes, segments_, free_)) {
-    const std::size_t side_by_side = members.size() < 3 ? 1 : lanes_of_machine();
+    const std::size_t side_by_side = members.size() < 3 ? 1 : std::min(lanes_of_machine(), most_lanes);
     for (std::size_t first = 0; first < members.size(); first += side_by_side) {
       const std::size_t last = std::min(members.size(), first + side_by_side);
       std::vector<int> numbers(members.begin() + static_cast<std::ptrdiff_t>(first),
@@ -631,7 +640,7 @@ Segments::Segments(const TreeNodes& tree, std::vector<Segment> segments, Segment
         own.push_back(segments_[at(number)]);
       }
       side_by_side_.push_back(numbers);
-      packs_.push_back(find_pack(pattern, numbers.size(), pool));
+      packs_.push_back(find_pack(pattern, numbers.size() == 1 ? 1 : static_cast<int>(side_by_side), pool));
       packs_.back()->begin(std::move(own), std::move(numbers), tree);
     }
   }
@@ -713,6 +722,7 @@ void Segments::put_together() {
   for (Joined& joined : joined_) joined.end_d = {}, joined.end_z = {};
   for (std::size_t i = segments_.size(); i-- > 0;) {
     Joined& joined = joined_[i];
+    VOLVOX_ASSERT(segments_[i].above < static_cast<int>(i));  // what hangs on it is there before it
     SegmentPack::Seen seen;
     packs_[at(lanes_[i].pack)]->see(lanes_[i].lane, seen);
     join(seen, joined.end_d, joined.end_z, joined.d, joined.z, joined.phi, joined.k, joined.c);
@@ -727,12 +737,13 @@ void Segments::put_together() {
   }
   for (std::size_t i = 0; i < segments_.size(); ++i) {
     const int above = segments_[i].above;
-    joined_[i].end_fresh = times(joined_[i].phi, above >= 0 ? joined_[at(above)].end_fresh : root_fresh_) + joined_[i].c;
+    joined_[i].end_fresh =
+        times(joined_[i].phi, above >= 0 ? joined_[at(above)].end_fresh : root_fresh_) + joined_[i].c;
   }
 }
 
-Verdict Segments::take_up(std::span<const double> coordinates, std::span<const std::size_t> where, const TreeNodes& tree,
-                          ThreadPool* threads) {
+Verdict Segments::take_up(std::span<const double> coordinates, std::span<const std::size_t> where,
+                          const TreeNodes& tree, ThreadPool* threads) {
   for_packs(threads, [&](SegmentPack& pack) {
     pack.load_coordinates(coordinates, where, tree);
     pack.run(SegmentStage::sum_change, {});

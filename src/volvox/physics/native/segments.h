@@ -25,9 +25,9 @@ struct Segment {
 };
 
 // Where to cut a tree whose nodes come in depth-first order, the largest subtree of a node last. A segment follows the
-// way to the largest subtree, takes in the small ones beside it, and ends where it is long enough, before a dock if there
-// is one, or where two large subtrees part. Segments come in the order of their nodes. Empty: too few of them are alike
-// for lanes.
+// way to the largest subtree, takes in the small ones beside it, and ends where it is long enough, before a dock if
+// there is one, or where two large subtrees part. Segments come in the order of their nodes. Empty: too few of them are
+// alike for lanes.
 std::vector<Segment> cut_into_segments(const std::vector<NodeShape>& shapes);
 
 // A tree as its segments see it: by node.
@@ -65,8 +65,9 @@ class SegmentPool {
 
 class Segments {
  public:
-  // `pool`: of packs that may be used again; null: none.
-  Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool);
+  // `pool`: of packs that may be used again; null: none. As many lanes as the machine has, at most `most_lanes` (1, 4
+  // or 8), which changes nothing but the time.
+  Segments(const TreeNodes& tree, std::vector<Segment> segments, SegmentPool* pool, std::size_t most_lanes = 8);
   ~Segments();
 
   const std::vector<Segment>& all() const { return segments_; }
@@ -84,9 +85,9 @@ class Segments {
     });
   }
 
-  // As Island has them. `drags`: by node, empty where nothing is held back (see stability_drag). The tree's root hangs on
-  // `ground`, unless it is free. From the first substep of a tick to its end, the state is kept in the packs: bodies are
-  // written in every substep, joints and drives by commit_joints() at the end.
+  // As Island has them. `drags`: by node, empty where nothing is held back (see stability_drag). The tree's root hangs
+  // on `ground`, unless it is free. From the first substep of a tick to its end, the state is kept in the packs: bodies
+  // are written in every substep, joints and drives by commit_joints() at the end.
   void predict(World& world, const TreeNodes& tree, const Support<double>& ground, std::span<const V3<double>> drags,
                double step, ThreadPool* threads);
   void predict_again(ThreadPool* threads);
@@ -126,16 +127,16 @@ class Segments {
   template <class Visit>
   void for_packs(ThreadPool* threads, const Visit& visit) const;
   void solve(bool settle, DrivePass pass, ThreadPool* threads, bool& changed);
-  static std::unique_ptr<SegmentPack> find_pack(const SegmentPattern& pattern, std::size_t segments, SegmentPool* pool);
+  static std::unique_ptr<SegmentPack> find_pack(const SegmentPattern& pattern, int lanes, SegmentPool* pool);
   void put_together();
 
   std::vector<Segment> segments_;
-  std::vector<Joined> joined_;     // by segment
-  std::vector<Lane> lanes_;        // by segment
-  std::vector<int> segment_of_;    // by node
+  std::vector<Joined> joined_;                  // by segment
+  std::vector<Lane> lanes_;                     // by segment
+  std::vector<int> segment_of_;                 // by node
   std::vector<std::vector<int>> side_by_side_;  // by pack: its segments
   std::vector<std::unique_ptr<SegmentPack>> packs_;
-  bool free_ = true;               // the root hangs on nothing
+  bool free_ = true;                        // the root hangs on nothing
   std::uint64_t tick_ = ~std::uint64_t{0};  // of the state in the packs
   double most_tension_ = 0;
   Spatial<double> ground_velocity_{};

@@ -229,7 +229,8 @@ void Topology::gather(const World& world, std::size_t body) {
   };
   sort(members_), sort(joints_);
   member_.resize(world.bodies.size());
-  for (std::size_t i = 0; i < members_.size(); ++i) member_[static_cast<std::size_t>(members_[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    member_[static_cast<std::size_t>(members_[i])] = static_cast<int>(i);
 }
 
 // Trees are alike if all that does not change is the same to the bit.

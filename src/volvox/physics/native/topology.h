@@ -11,6 +11,7 @@
 
 #include "volvox/physics/native/contact_solver.h"
 #include "volvox/physics/native/island.h"
+#include "volvox/physics/native/segments.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "volvox/physics/native/latch.h"
+#include "volvox/physics/native/segments.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -32,6 +33,7 @@ Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old, 
   if (old) take_room(*old);
   const std::size_t count = plan.steps.size();
   bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), y_first_.reserve(count);
+  drags_.reserve(count), pulled_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) add_node(world, plan, i);
   if (plan.for_segments && shapes_.size() > most_uncut) {
     if (std::vector<Segment> segments = cut_into_segments(shapes_); !segments.empty())
@@ -43,6 +45,19 @@ Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old, 
   plan_blocks();
   find_safe_pull();
   if (fits_flock()) plan_columns();
+}
+
+Tree::~Tree() = default;
+
+TreeNodes Tree::tree_nodes() const { return {shapes_, bodies_, joints_}; }
+
+void Tree::give_segments(SegmentPool& pool) {
+  if (segments_) pool.give(std::move(*segments_));
+  segments_.reset();
+}
+
+void Tree::commit_joints(World& world, ThreadPool* threads) const {
+  if (segments_) segments_->commit_joints(world, tree_nodes(), threads);
 }
 
 // Robots that dock and undock all the time would otherwise pay more for new memory, and for
@@ -59,7 +74,8 @@ void Tree::take_room(Tree& old) {
       take(columns_.first, old.columns_.first);
   nodes_.swap(old.nodes_), y_.swap(old.y_), coordinates_.swap(old.coordinates_);
   part_of_.swap(old.part_of_), column_.swap(old.column_), wanted_.swap(old.wanted_), way_.swap(old.way_),
-      columns_.own.swap(old.columns_.own);
+      columns_.own.swap(old.columns_.own), coordinate_.swap(old.coordinate_), drags_.swap(old.drags_),
+      pulled_.swap(old.pulled_);
 }
 
 void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) {
@@ -180,8 +196,8 @@ void Tree::load(World& world, double step, ThreadPool* threads) {
 void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   Node<double>& n = nodes_[i];
   load_state(world, bodies_[i], step, n);
-  n.drag = drags ? drags_[i] : V3<double>{};
-  n.dragged = drags && any_drag(n.drag);
+  n.dragged = drags && any_drag(drags_[i]);
+  if (n.dragged) n.drag = drags_[i];
   if (shapes_.size() == 1 && !anchored_) {
     load_free_inertia(shapes_[i], n, lane(world.bodies[static_cast<std::size_t>(bodies_[i])].spin), step);
   } else {
@@ -357,8 +373,7 @@ void Tree::give_to_parent(std::size_t i) {
 }
 
 Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
-  const Spatial<double> v =
-      segments_ ? segments_->predicted(node) : nodes_[static_cast<std::size_t>(node)].fresh;
+  const Spatial<double> v = segments_ ? segments_->predicted(node) : nodes_[static_cast<std::size_t>(node)].fresh;
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 

@@ -22,10 +22,14 @@
 
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/island.h"
-#include "volvox/physics/native/segments.h"
 #include "volvox/physics/native/tree_kernel.h"
 
 namespace volvox::physics::native {
+
+class Segments;
+class SegmentPool;
+struct JointFactor;
+struct TreeNodes;
 
 // How a tree is laid out: a root, and for every other body the joint to its parent. In
 // depth-first order, parents first. `for_segments`: the root is an end, and the largest subtree of a node comes last.
@@ -61,12 +65,10 @@ class Tree final : public Island {
   // `old`: a tree that is gone, whose memory is used again; null: none.
   // `pool`: for its segments; null: none.
   Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr, SegmentPool* pool = nullptr);
+  ~Tree() override;
   std::size_t room() const { return shapes_.capacity(); }  // how many nodes its memory holds
   bool cut() const { return segments_ != nullptr; }
-  void give_segments(SegmentPool& pool) {
-    if (segments_) pool.give(std::move(*segments_));
-    segments_.reset();
-  }
+  void give_segments(SegmentPool& pool);
 
   const std::vector<NodeShape>& shapes() const { return shapes_; }
   const std::vector<int>& joints() const { return joints_; }
@@ -97,9 +99,7 @@ class Tree final : public Island {
   Verdict take_up(World& world, ThreadPool* threads) override;
   void predict_again(World& world, ThreadPool* threads) override;
   void finish(World& world, double step, ThreadPool* threads) override;
-  void commit_joints(World& world, ThreadPool* threads) const override {
-    if (segments_) segments_->commit_joints(world, tree_nodes(), threads);
-  }
+  void commit_joints(World& world, ThreadPool* threads) const override;
 
  private:
   struct Part {
@@ -132,7 +132,7 @@ class Tree final : public Island {
   void load_node(World& world, std::size_t node, double step, bool drags);
   void load_ground(const World& world);
   bool load_drags(World& world, double step, ThreadPool* threads);
-  TreeNodes tree_nodes() const { return {shapes_, bodies_, joints_}; }
+  TreeNodes tree_nodes() const;
   void joint_factor(std::size_t node, JointFactor& out) const;
   void find_safe_pull();
   void tell_drives(World& world, std::size_t node, double step);
@@ -160,8 +160,8 @@ class Tree final : public Island {
   const double* y(int node) const { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
 
   std::vector<NodeShape> shapes_;
-  std::vector<Range> branches_;  // of the nodes behind the root
-  std::vector<int> joints_;      // by node; -1: a free root
+  std::vector<Range> branches_;         // of the nodes behind the root
+  std::vector<int> joints_;             // by node; -1: a free root
   std::unique_ptr<Segments> segments_;  // null: the tree is not cut
   std::vector<V3<double>> drags_;       // by node
   std::vector<std::uint8_t> pulled_;    // by node: it may need to be held back
@@ -177,8 +177,8 @@ class Tree final : public Island {
   InverseFactor<double> root_{};
 
   std::vector<Part> parts_;
-  std::vector<int> part_of_;  // by node
-  std::vector<int> column_;   // by dof
+  std::vector<int> part_of_;             // by node
+  std::vector<int> column_;              // by dof
   std::vector<std::size_t> coordinate_;  // by dof: its column among all coordinates
   // Of a tree in one part: the blocks of columns of the axes between a node and the root, all others of its rows are
   // zero. Ascending, by node one behind the other; empty where there is only one block.

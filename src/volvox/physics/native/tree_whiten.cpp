@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "volvox/physics/native/segments.h"
 #include "volvox/physics/native/tree.h"
 #include "volvox/physics/native/wide.h"
 
@@ -87,8 +88,7 @@ void Tree::plan_parts() {
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
       const std::size_t dof = static_cast<std::size_t>(shapes_[i].first_dof) + k;
-      coordinate_[dof] =
-          parts_[static_cast<std::size_t>(part_of_[i])].first + static_cast<std::size_t>(column_[dof]);
+      coordinate_[dof] = parts_[static_cast<std::size_t>(part_of_[i])].first + static_cast<std::size_t>(column_[dof]);
     }
   }
   y_.resize(rows);
@@ -170,9 +170,7 @@ void Tree::start_part(Part& part, std::size_t node) {
   const int width = parts_[static_cast<std::size_t>(part.above)].width;
   const double* rows = y_.data() + part.handle_rows;
   double response[6][6];
-  for (int i = 0; i < 6; ++i) {
-    for (int j = 0; j <= i; ++j) response[i][j] = wide_dot(rows + i * width, rows + j * width, width);
-  }
+  for (int i = 0; i < 6; ++i) wide_dot_six(rows, rows + i * width, width, response[i]);
   factor_handle(response, part.factor, part.inverse);
 }
 
@@ -197,13 +195,13 @@ void Tree::whiten_node(int node) {
     if (part.handle >= 0) {
       for (int row = 0; row < 6; ++row) std::copy(part.factor[row], part.factor[row] + 6, out + row * width);
     }
-    wide_shift(out, out, factor.r, width);
-  } else {
-    wide_shift(out, y(shape.parent), factor.r, width);
   }
+  const double* above = starts_part(i) ? out : y(shape.parent);
+  if (shape.dofs == 0) wide_shift(out, above, factor.r, width);
   for (int k = shape.dofs - 1; k >= 0; --k) {
     const JointFactor::Axis& axis = factor.axes[k];
-    wide_project(out, axis.s, axis.u, width);
+    if (k == shape.dofs - 1) wide_shift_project(out, above, factor.r, axis.s, axis.u, width);
+    else wide_project(out, axis.s, axis.u, width);
     const int column = column_[static_cast<std::size_t>(shape.first_dof + k)];
     for (int row = 0; row < 6; ++row) out[row * width + column] = axis.s[row] * axis.root_inv;
   }
@@ -263,11 +261,11 @@ void Tree::climb(int index) {
   }
   if (!any) return;
   const Part& above = parts_[static_cast<std::size_t>(part.above)];
+  double z[6] = {};
   for (int i = 0; i < 6; ++i) {
-    double z = 0;
-    for (int k = i; k < 6; ++k) z += part.inverse[k][i] * change[k];
-    wide_add(coordinates_.data() + above.first, y_.data() + part.handle_rows + i * above.width, z, above.width);
+    for (int k = i; k < 6; ++k) z[i] += part.inverse[k][i] * change[k];
   }
+  wide_add_six(coordinates_.data() + above.first, y_.data() + part.handle_rows, z, above.width);
 }
 
 // The handle's coordinates = C^-1 (Y_p a_above).
@@ -275,10 +273,7 @@ void Tree::descend_to(int index) {
   Part& part = parts_[static_cast<std::size_t>(index)];
   const Part& above = parts_[static_cast<std::size_t>(part.above)];
   double velocity[6];
-  for (int i = 0; i < 6; ++i) {
-    velocity[i] =
-        wide_dot(y_.data() + part.handle_rows + i * above.width, coordinates_.data() + above.first, above.width);
-  }
+  wide_dot_six(y_.data() + part.handle_rows, coordinates_.data() + above.first, above.width, velocity);
   double* own = coordinates_.data() + part.first;
   for (int i = 0; i < 6; ++i) {
     double c = 0;

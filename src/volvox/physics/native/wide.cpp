@@ -126,6 +126,50 @@ VOLVOX_FOR_EACH_ISA(void, wide_project, (double* y, const double (&s)[6], const 
   }
 }
 
+VOLVOX_FOR_EACH_ISA(void, wide_shift_project,
+                    (double* out, const double* in, const double (&r)[3], const double (&s)[6], const double (&u)[6],
+                     int width),
+                    (out, in, r, s, u, width)) {
+  for (int k = 0; k < width; k += 8) {
+    Eight v[6], c = {};
+    for (int i = 0; i < 6; ++i) load(v[i], in + i * width + k);
+    v[3] += v[1] * r[2] - v[2] * r[1];
+    v[4] += v[2] * r[0] - v[0] * r[2];
+    v[5] += v[0] * r[1] - v[1] * r[0];
+    for (int i = 0; i < 6; ++i) c += v[i] * u[i];
+    for (int i = 0; i < 6; ++i) store(out + i * width + k, v[i] - c * s[i]);
+  }
+}
+
+VOLVOX_FOR_EACH_ISA(void, wide_add_six, (double* a, const double* rows, const double (&s)[6], int width),
+                    (a, rows, s, width)) {
+  for (int k = 0; k < width; k += 8) {
+    Eight x;
+    load(x, a + k);
+    for (int i = 0; i < 6; ++i) {
+      Eight y;
+      load(y, rows + i * width + k);
+      x = x + y * s[i];
+    }
+    store(a + k, x);
+  }
+}
+
+VOLVOX_FOR_EACH_ISA(void, wide_dot_six, (const double* rows, const double* a, int width, double (&out)[6]),
+                    (rows, a, width, out)) {
+  Eight total[6] = {};
+  for (int k = 0; k < width; k += 8) {
+    Eight x;
+    load(x, a + k);
+    for (int i = 0; i < 6; ++i) {
+      Eight y;
+      load(y, rows + i * width + k);
+      total[i] += y * x;
+    }
+  }
+  for (int i = 0; i < 6; ++i) out[i] = sum(total[i]);
+}
+
 VOLVOX_FOR_EACH_ISA(void, wide_rows,
                     (const double* y, int stride, const int* blocks, int width, const Vec3& arm,
                      const Vec3 (&directions)[3], double sign, bool add, double* rows),

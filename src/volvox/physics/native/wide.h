@@ -31,6 +31,12 @@ void wide_add(double* a, const double* b, double s, int width);
 void wide_shift(double* out, const double* in, const double (&r)[3], int width);
 // Six rows: y -= s (u.y), column by column.
 void wide_project(double* y, const double (&s)[6], const double (&u)[6], int width);
+// Both, one after the other.
+void wide_shift_project(double* out, const double* in, const double (&r)[3], const double (&s)[6], const double (&u)[6],
+                        int width);
+// a += the sum of six rows, each times a number; and six wide_dot().
+void wide_add_six(double* a, const double* rows, const double (&s)[6], int width);
+void wide_dot_six(const double* rows, const double* a, int width, double (&out)[6]);
 // Three rows: sign * direction_r.(y_linear + y_angular x arm), set or added. `y` has six rows, `stride` apart, of which
 // the blocks are taken that the three rows have.
 void wide_rows(const double* y, int stride, const int* blocks, int width, const Vec3& arm, const Vec3 (&directions)[3],

@@ -31,7 +31,8 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::fre
 namespace volvox::physics::native {
 namespace {
 
-// A heap of jointed robots, loose boxes and a ring, that fall onto each other.
+// A heap of jointed robots, loose boxes and a ring, that fall onto each other and onto a snake so long that it is cut
+// into segments. One of its docks opens and closes again.
 class Heap {
  public:
   explicit Heap(ThreadPool* threads) : bench({.threads = threads}) {
@@ -40,6 +41,7 @@ class Heap {
     for (int i = 0; i < 20; ++i)
       bench.add(box(0.2, {0.08, 0.06, 0.05}, {{0.13 * (i % 5), 0.17 * (i / 5), 0.6}, Quat::rpy(0.1 * i, 0.2, 0)}));
     add_ring({0.4, 0.2, 1.0});
+    add_snake({-2, 0.1, 0.05});
   }
   void drive(int tick) {
     for (std::size_t i = 0; i < hinges_.size(); ++i) {
@@ -50,6 +52,8 @@ class Heap {
   void run(int ticks) {
     for (int i = 0; i < ticks; ++i, ++ticks_) {
       drive(ticks_);
+      if (ticks_ == 10) bench->remove_joint(dock_);
+      if (ticks_ == 20) dock_ = bench->add_joint(dock_desc_);
       ASSERT_TRUE(bench.tick().ok());
     }
   }
@@ -86,7 +90,27 @@ class Heap {
                                 (poses[i].position + poses[next].position) * 0.5));
     }
   }
+  void add_snake(const Vec3& at) {
+    BodyId last;
+    Pose last_pose;
+    for (int k = 0; k < 105; ++k) {
+      const Pose pose{at + Vec3{0.05 * k, 0, 0}, {}};
+      const BodyId id = bench.add(box(0.1, {0.04, 0.05, 0.04}, pose));
+      const Vec3 point = pose.position - Vec3{0.025, 0, 0};
+      if (k % 3 == 0 && k > 0) {
+        const JointDesc dock = joint_at(JointType::dock, last, last_pose, id, pose, point);
+        const JointId made = bench->add_joint(dock);
+        if (k == 60) dock_ = made, dock_desc_ = dock;
+      } else if (k > 0) {
+        hinges_.push_back(bench->add_joint(joint_at(JointType::revolute, last, last_pose, id, pose, point,
+                                                    k % 3 == 1 ? Vec3{0, 1, 0} : Vec3{0, 0, 1})));
+      }
+      last = id, last_pose = pose;
+    }
+  }
   std::vector<JointId> hinges_;
+  JointId dock_;
+  JointDesc dock_desc_;
   int ticks_ = 0;
 };
 

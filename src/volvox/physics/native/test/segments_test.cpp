@@ -7,6 +7,7 @@
 
 #include "volvox/base/random.h"
 #include "volvox/base/thread_pool.h"
+#include "volvox/physics/native/segments.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
@@ -40,7 +41,7 @@ Kind random_kind(bool limits, RandomStream& random) {
   const int count = 2 + static_cast<int>(4 * random.uniform());
   for (int i = 0; i < count; ++i) {
     const double choice = random.uniform();
-    const JointType type = choice < 0.6   ? JointType::revolute
+    const JointType type = choice < 0.6    ? JointType::revolute
                            : choice < 0.75 ? JointType::prismatic
                            : choice < 0.85 ? JointType::ball
                                            : JointType::fixed;
@@ -103,7 +104,8 @@ struct Case {
     world.drives.emplace_back();
     for (Drive<double>& drive : world.drives.back()) {
       drive.order(0, DriveOrder(desc, motor, step));
-      if (link.type != JointType::ball && link.upper < 1e299 && random.uniform() < 0.1) drive.limit = random.uniform() < 0.5 ? -1 : 1;
+      if (link.type != JointType::ball && link.upper < 1e299 && random.uniform() < 0.1)
+        drive.limit = random.uniform() < 0.5 ? -1 : 1;
       if (random.uniform() < 0.3) drive.slip = random.uniform() < 0.5 ? -1 : 1;
     }
     world.frames.push_back(joint_frames(world, joint));
@@ -164,8 +166,9 @@ void sort_plan(TreePlan& plan) {
     TreePlan::Step s = plan.steps[static_cast<std::size_t>(step_index)];
     s.parent = parent;
     auto& below = children[static_cast<std::size_t>(step_index)];
-    std::stable_sort(below.begin(), below.end(),
-                     [&](int x, int y) { return sizes[static_cast<std::size_t>(x)] > sizes[static_cast<std::size_t>(y)]; });
+    std::stable_sort(below.begin(), below.end(), [&](int x, int y) {
+      return sizes[static_cast<std::size_t>(x)] > sizes[static_cast<std::size_t>(y)];
+    });
     for (const int child : below) open.push_back({child, static_cast<int>(sorted.steps.size())});
     sorted.steps.push_back(s);
   }
@@ -294,6 +297,71 @@ Outcome compare(std::uint64_t seed, bool limits, ThreadPool* threads) {
   return outcome;
 }
 
+TEST(Segments, hold_every_node_once_and_hang_on_ends) {
+  int cut = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Case made;
+    RandomStream random(seed, 3, "tree");
+    make(made, false, random);
+    sort_plan(made.plan);
+    const Tree tree(made.world, made.plan);
+    const std::vector<NodeShape>& shapes = tree.shapes();
+    const std::vector<Segment> segments = cut_into_segments(shapes);
+    cut += !segments.empty();
+    int next = 0;
+    for (const Segment& segment : segments) {
+      ASSERT_EQ(segment.first, next) << seed;
+      ASSERT_LT(segment.first, segment.last);
+      next = segment.last;
+      EXPECT_TRUE(segment.first <= segment.end && segment.end < segment.last);
+      for (int i = segment.first + 1; i < segment.last; ++i)
+        ASSERT_GE(shapes[static_cast<std::size_t>(i)].parent, segment.first) << seed;
+      const int parent = shapes[static_cast<std::size_t>(segment.first)].parent;
+      if (segment.above < 0) ASSERT_EQ(parent, -1);
+      else ASSERT_EQ(parent, segments[static_cast<std::size_t>(segment.above)].end) << seed;
+    }
+    if (!segments.empty()) ASSERT_EQ(next, static_cast<int>(shapes.size()));
+  }
+  EXPECT_GT(cut, 150);
+}
+
+// Wide lanes, narrow ones and none: the same numbers to the bit.
+TEST(Segments, do_not_depend_on_the_width_of_lanes) {
+  int cut = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    std::vector<Body> expected;
+    std::vector<double> tensions;
+    for (const std::size_t lanes : {1u, 4u, 8u}) {
+      Case made;
+      RandomStream random(seed, 4, "tree");
+      make(made, seed % 2 == 0, random);
+      sort_plan(made.plan);
+      const Tree tree(made.world, made.plan);
+      std::vector<Segment> cuts = cut_into_segments(tree.shapes());
+      if (cuts.empty()) break;
+      cut += lanes == 1;
+      const TreeNodes nodes{tree.shapes(), tree.bodies(), tree.joints()};
+      Segments segments(nodes, std::move(cuts), nullptr, lanes);
+      const Quat none;
+      const Support<double> ground{{0, 0, 0}, lane(none), rotation_matrix(lane(none)), {}};
+      for (int substep = 0; substep < 2; ++substep) {
+        segments.predict(made.world, nodes, ground, {}, step, nullptr);
+        segments.finish(made.world, nodes, step, {}, nullptr);
+        place(made.world);
+      }
+      segments.commit_joints(made.world, nodes, nullptr);
+      if (lanes == 1) expected = made.world.bodies, tensions = made.world.tensions;
+      EXPECT_EQ(made.world.tensions, tensions) << seed << ", " << lanes << " lanes";
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Body &a = expected[i], &b = made.world.bodies[i];
+        ASSERT_TRUE(a.position == b.position && a.rotation == b.rotation && a.linear == b.linear && a.spin == b.spin)
+            << seed << ", " << lanes << " lanes, body " << i;
+      }
+    }
+  }
+  EXPECT_GT(cut, 20);
+}
+
 // Of many trees, those that were cut.
 struct Comparison {
   int cut = 0, other_drives = 0;  // a drive at the edge of two pieces may fall to either side
@@ -314,7 +382,6 @@ Comparison compare_many(std::uint64_t first, std::uint64_t last, bool limits) {
     all.worst.moved = std::max(all.worst.moved, outcome.moved);
     all.worst.loads = std::max(all.worst.loads, outcome.loads);
   }
-  printf("cut %d, other drives %d, worst %g %g %g\n", all.cut, all.other_drives, all.worst.predicted, all.worst.moved, all.worst.loads);
   return all;
 }
 
