@@ -78,7 +78,10 @@ class BatchStep {
     const T free_u = before_u - gain * (velocity(2) + at(c_.gram[2]) * dn);
     const T most = at(c_.friction) * normal, size = free_t * free_t + free_u * free_u;
     const T scale = choose(size > most * most, most / square_root(size), zero + 1.0);
-    const T lt = free_t * scale, lu = free_u * scale, dt = lt - before_t, du = lu - before_u;
+    // What does not push has zeros without a sign, whether it is alone in its registers or not.
+    const MaskOf<T> pushes = normal > zero;
+    const T lt = choose(pushes, free_t * scale, zero), lu = choose(pushes, free_u * scale, zero), dt = lt - before_t,
+            du = lu - before_u;
     put_lanes(c_.impulse[0] + lane_, normal), put_lanes(c_.impulse[1] + lane_, lt);
     put_lanes(c_.impulse[2] + lane_, lu);
     for (int k = 0; k < columns_; ++k) x_[k] = x_[k] + (row(0, k) * dn + row(1, k) * dt + row(2, k) * du);

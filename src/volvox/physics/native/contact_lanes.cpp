@@ -1,10 +1,10 @@
 // Contacts of a large group, eight side by side.
 //
-// Which contacts go together: no two of a batch have an island in common, so that a batch is Gauss-Seidel as one contact
-// after the other is, in another order. The order follows from the state alone. Only what pushes, or has been found to
-// approach too fast, is in a batch; the rest, most of a pile, is watched: between two sweeps each island is measured, and
-// a contact is looked at when what its islands have moved may have brought it to its target.
-// Contacts that do not fit (on trees of several parts, and within a loop) are solved one by one before the batches.
+// Which contacts go together: no two of a batch have an island in common, so that a batch is Gauss-Seidel as one
+// contact after the other is, in another order. The order follows from the state alone. Only what pushes, or has been
+// found to approach too fast, is in a batch; the rest, most of a pile, is watched: between two sweeps each island is
+// measured, and a contact is looked at when what its islands have moved may have brought it to its target. Contacts
+// that do not fit (on trees of several parts, and within a loop) are solved one by one before the batches.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 // Fewer than this do not fill the lanes; nor do groups gain of which more than an eighth does not fit.
 constexpr std::size_t fewest_in_lanes = 400;
 // Columns of a side, by size: contacts whose sides have like sizes share a batch, as wide as the widest.
-constexpr int columns_up_to[GroupRoom::LaneSet::sizes] = {0, 12, ContactBatch::most_blocks * row_block};
+constexpr int columns_up_to[GroupRoom::LaneSet::sizes] = {0, 12, ContactBatch::most_blocks* row_block};
 // What is watched is looked at after each of the first sweeps, and then after every second one.
 constexpr std::size_t looks_in_each_sweep = 8;
 // Fewer are solved before another thread has begun.
@@ -54,8 +54,8 @@ struct Side {
   int block(int i) const { return blocks ? blocks[i] : i; }
 };
 
-// How much faster a body may get along a normal (`turn`: its arm x the normal) for a unit of its island's whitened coordinates: no more than if no
-// joint held it.
+// How much faster a body may get along a normal (`turn`: its arm x the normal) for a unit of its island's whitened
+// coordinates: no more than if no joint held it.
 double response_alone(const Body& body, const Vec3& turn) {
   const double least = std::min({body.moments.x, body.moments.y, body.moments.z});
   return (1 + 1e-6) * std::sqrt(1 / body.mass + length_squared(turn) / least);
@@ -87,9 +87,9 @@ class NormalSpeeds {
 
   double along(Seen& seen, int island, int node, const Vec3& normal, const Vec3& turn) const {
     if (seen.island != island || seen.node != node)
-      seen = {island, node,
-              islands_[at(island)]->velocity_change(node,
-                                                    room_.coordinates.data() + room_.first_coordinate[at(island)])};
+      seen = {
+          island, node,
+          islands_[at(island)]->velocity_change(node, room_.coordinates.data() + room_.first_coordinate[at(island)])};
     return dot(plain(seen.change.l), normal) + dot(plain(seen.change.a), turn);
   }
 
@@ -251,9 +251,14 @@ GroupRoom::WatchedSides ContactSolver::watched_sides(const GroupRoom& room, std:
   const GroupRoom::Active& where = room.active[index];
   const ContactPoint& c = points_[at(where.point)];
   const RowContact& hot = room.hot[index];
-  return {c.frame[0],       cross(c.arm_a, c.frame[0]), cross(c.arm_b, c.frame[0]),
-          hot.free[0] - hot.target, where.island_a,     where.node_a,
-          where.island_b,   where.node_b};
+  return {c.frame[0],
+          cross(c.arm_a, c.frame[0]),
+          cross(c.arm_b, c.frame[0]),
+          hot.free[0] - hot.target,
+          where.island_a,
+          where.node_a,
+          where.island_b,
+          where.node_b};
 }
 
 // Once more what a contact in lanes comes to, m/s above its target.
@@ -396,8 +401,8 @@ void ContactSolver::end_lanes(Islands& islands, GroupRoom& room) const {
     }
     lanes += set.members.size();
     for (const GroupRoom::Watch& w : set.watches)
-      room.least_spare[at(w.contact)] = w.limit - rounding - w.response_a * room.gone[at(w.place_a)] -
-                                        w.response_b * room.gone[at(w.place_b)];
+      room.least_spare[at(w.contact)] =
+          w.limit - rounding - w.response_a * room.gone[at(w.place_a)] - w.response_b * room.gone[at(w.place_b)];
   }
   Work::add(work_.batch_contacts, members), Work::add(work_.batch_room, lanes);
   for (const int index : room.across) {
