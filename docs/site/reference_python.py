@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import pathlib
+import re
 
 PARTS = [
     ("__init__.py", "The package"),
@@ -47,7 +48,7 @@ def decorators(function: ast.FunctionDef) -> str:
 
 def described(node: ast.AST) -> str:
     text = ast.get_docstring(node) if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) else ""
-    return inspect.cleandoc(text or "").replace("::\n", ":\n")
+    return re.sub(r"^::\n", "", inspect.cleandoc(text or ""), flags=re.MULTILINE).replace("::\n", ":\n")
 
 
 def attributes(body: list[ast.stmt]) -> list[str]:

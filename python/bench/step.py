@@ -1,6 +1,8 @@
 """What Python costs: stepping the same world from C++ and from Python, in alternation; import time; size of the package.
 
-    python python/bench/step.py [--modules 1,10,1000] [--repeats 5]
+    python python/bench/step.py [--modules 1,10,1000] [--repeats 5] [--apart]
+
+--apart: the modules lie beside each other, undocked, which C++ steps several times as fast: the harder comparison.
 
 Processor time, not wall time: other programs may run. C++ is one call of World.step() for all ticks, with the gait as a C++
 behavior. The others call step() for each tick: `read` also reads all poses and joints, `command` has the same gait as a
@@ -10,6 +12,7 @@ vectorised controller in Python.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import pathlib
 import statistics
@@ -25,13 +28,16 @@ import volvox
 GAIT = {"amplitude": 0.3, "wavelength": 6.0, "frequency": 0.5}
 
 
-def world_of(modules: int, behaviors: dict[str, Any]) -> volvox.World:
-    """A snake that knows its phase by the clock."""
+def world_of(modules: int, behaviors: dict[str, Any], apart: bool) -> volvox.World:
+    """A snake that knows its phase by the clock, or as many modules apart."""
+    across = math.isqrt(modules - 1) + 1
+    rows = -(-modules // across)
+    place = f'type="grid" count_x="{rows}" count_y="{across}" spacing_x="0.25" spacing_y="0.15"' if apart else f'type="chain" count="{modules}" from="back" to="front"'
     parameters = "".join(f'<volvox:parameter name="{name}" value="{value}"/>' for name, value in GAIT.items())
     text = f"""<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="bench"><volvox:run duration="60" dt="1/60"/>
       <model name="ground"><static>true</static><link name="g"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane>
       </geometry></collision></link></model>
-      <volvox:population name="s" type="chain" robot="superbot" count="{modules}" pose="0 0 0.0425 0 0 0" from="back" to="front">
+      <volvox:population name="s" robot="superbot" pose="0 0 0.0425 0 0 0" {place}>
       <volvox:mind behavior="snake">{parameters}</volvox:mind></volvox:population></world></sdf>"""
     return volvox.load(text, behaviors=behaviors)
 
@@ -55,9 +61,9 @@ class Gait:
         world.command(self.targets)
 
 
-def prepare(kind: str, modules: int) -> Callable[[int], None]:
+def prepare(kind: str, modules: int, apart: bool) -> Callable[[int], None]:
     """A world of that kind, and how to step it."""
-    world = world_of(modules, {"snake": "commanded"} if kind == "command" else {})
+    world = world_of(modules, {"snake": "commanded"} if kind == "command" else {}, apart)
     if kind == "command":
         world.add_controller(Gait(world))
     if kind == "C++":
@@ -78,6 +84,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--modules", default="1,10,1000")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--apart", action="store_true", help="undocked modules instead of a snake")
     arguments = parser.parse_args()
     print(f"volvox {volvox.__version__}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     print(f"{'modules':>8}{'C++ us/tick':>14}{'step':>9}{'read':>9}{'command':>9}   (ratios to C++)")
@@ -86,7 +93,7 @@ def main() -> None:
         times: dict[str, list[float]] = {kind: [] for kind in ("C++", "step", "read", "command")}
         for _ in range(arguments.repeats):
             for kind, measured in times.items():
-                step = prepare(kind, modules)
+                step = prepare(kind, modules, arguments.apart)
                 step(10)
                 begin = time.process_time()
                 step(ticks)

@@ -13,7 +13,7 @@ from conftest import GROUND, chain, command, world_text
 
 import volvox
 
-mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed", exc_type=ImportError)
+mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed")
 
 INERTIA = "<inertia><ixx>{0}</ixx><iyy>{0}</iyy><izz>{0}</izz></inertia>"
 

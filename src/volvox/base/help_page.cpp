@@ -13,21 +13,38 @@ struct Rule {
 
 // What the name of the file ends with; the first that fits.
 constexpr Rule files[] = {
-    {"task.json", "evolve"},       {"genome.json", "evolve"},  {"claims.json", "formats#claims"},
-    {".sdf", "formats"},           {".urdf", "formats"},       {".world", "formats"},
-    {".xacro", "python"},          {".meld", "meld"},          {".so", "plugins"},
-    {".mcap", "howto#record-replay-export"},                   {".volvox", "howto#save-and-go-on"},
-    {".log", "scan"},              {".pcd", "scan"},           {".ply", "scan"},
+    {"task.json", "evolve"},
+    {"genome.json", "evolve"},
+    {"claims.json", "formats#claims"},
+    {".sdf", "formats"},
+    {".urdf", "formats"},
+    {".world", "formats"},
+    {".xacro", "python"},
+    {".meld", "meld"},
+    {".so", "plugins"},
+    {".mcap", "howto#record-replay-export"},
+    {".volvox", "howto#save-and-go-on"},
+    {".log", "scan"},
+    {".pcd", "scan"},
+    {".ply", "scan"},
 };
 
 // Words that are said of one subject only; the first that is found.
 constexpr Rule words[] = {
-    {"plugin", "plugins"},          {"ROS", "ros"},
-    {"--real-time", "real_time"},   {"--isolate", "plugins"},
-    {"genome", "evolve"}, {"task.json", "evolve"},           {"evolve", "evolve"},
-    {"MPI", "cluster"},             {"Slurm", "cluster"},
-    {"--lattice", "meld"},          {"--cells", "meld"},
-    {"magnet", "magnets"},          {"particles", "particles"},
+    {"has no option", "reference/commands"},
+    {"plugin", "plugins"},
+    {"ROS", "ros"},
+    {"--real-time", "real_time"},
+    {"--isolate", "plugins"},
+    {"genome", "evolve"},
+    {"task.json", "evolve"},
+    {"evolve", "evolve"},
+    {"MPI", "cluster"},
+    {"Slurm", "cluster"},
+    {"--lattice", "meld"},
+    {"--cells", "meld"},
+    {"magnet", "magnets"},
+    {"particles", "particles"},
     {"recording", "howto#record-replay-export"},
     {"snapshot", "howto#save-and-go-on"},
     {"EGL", "howto#make-pictures-and-films"},
@@ -35,12 +52,18 @@ constexpr Rule words[] = {
     {"camera", "howto#make-pictures-and-films"},
     {"--set", "howto#change-a-parameter-without-a-program"},
     {"has no parameter", "howto#change-a-parameter-without-a-program"},
-    {"--pcap", "network"},          {"radio", "network"},
-    {"channel", "network"},         {"scan", "scan"},
-    {"engine", "concepts#engine"},  {"behavior", "concepts#mind"},
-    {"dock", "concepts#dock"},      {"experiment", "start#2-look-around"},
-    {" dt ", "concepts#tick"},      {"option", "reference/commands"},
-    {"no command", "reference/commands"}, {"--help", "reference/commands"},
+    {"--pcap", "network"},
+    {"radio", "network"},
+    {"channel", "network"},
+    {"scan", "scan"},
+    {"engine", "concepts#engine"},
+    {"behavior", "concepts#mind"},
+    {"dock", "concepts#dock"},
+    {"experiment", "start#2-look-around"},
+    {" dt ", "concepts#tick"},
+    {"option", "reference/commands"},
+    {"no command", "reference/commands"},
+    {"--help", "reference/commands"},
 };
 
 bool is_of_a_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
@@ -61,7 +84,8 @@ std::string name_between(std::string_view text, std::string_view before, std::st
 std::string help_page(const Diagnostic& diagnostic) {
   const std::string text = diagnostic.what + "\n" + diagnostic.fix;
   if (const std::string named = name_between(text, "docs/", ".md"); !named.empty()) return named;
-  if (const std::string element = name_between(text, "<volvox:", ""); !element.empty()) return "reference/sdf#" + element;
+  if (const std::string element = name_between(text, "<volvox:", ""); !element.empty())
+    return "reference/sdf#" + element;
   for (const Rule& rule : files)
     if (diagnostic.file.ends_with(rule.sign)) return std::string(rule.page);
   for (const Rule& rule : words)

@@ -17,6 +17,7 @@ TEST(HelpPage, IsThatOfTheElementTheFileOrTheSubject) {
   EXPECT_EQ(page_of("my.meld", "a rule without a head"), "meld");
   EXPECT_EQ(page_of("libnod.so", "it was built for another version"), "plugins");
   EXPECT_EQ(page_of("", "there is no engine 'natve'", "did you mean native?"), "concepts#engine");
+  EXPECT_EQ(page_of("", "volvox bench has no option '--quiet'", "it is one of volvox evolve"), "reference/commands");
   EXPECT_EQ(page_of("", "this cannot be run here", "see docs/meld.md for what can"), "meld");
 }
 
