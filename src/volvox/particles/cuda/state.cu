@@ -161,7 +161,8 @@ SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, double
           parts_.get() + at * blocks_ * shapes,
           dt,
           {g(0), g(1), g(2)},
-          exact_dt};
+          exact_dt,
+          other_shapes_};
 }
 
 template <class T>

@@ -179,10 +179,12 @@ const float* DeviceWorld::samples(const float* from, std::size_t count) {
 }
 
 void DeviceWorld::copy_shapes(const DeviceSubsteps& s) {
+  other_shapes_ = false;
   for (std::size_t k = 0; k < static_cast<std::size_t>(s.count) * s.shape_count; ++k) {
     ShapeView& shape = shapes_here_[k] = s.shapes[k];
     const auto number = [](std::int32_t n) { return static_cast<std::size_t>(n); };
     const auto& n = shape.field.count;
+    other_shapes_ = other_shapes_ || shape.kind > ShapeKind::capsule;
     if (shape.kind == ShapeKind::field)
       shape.field.distance = samples(shape.field.distance, number(n[0]) * number(n[1]) * number(n[2]));
     if (shape.kind == ShapeKind::terrain)
@@ -199,7 +201,7 @@ DeviceAnswer DeviceWorld::step(const DeviceSubsteps& s, DeviceOutcome& outcome) 
   if (graphs_.size() > most_graphs) graphs_.clear();
   std::unique_ptr<Graph>& graph =
       graphs_[{s.count, s.drains, s.lists, s.since_diffusion % s.substeps_a_diffusion,
-               solid_.room > 0 ? 0 : s.since_list, s.substeps_a_diffusion, s.substeps_a_list, s.dt, s.shape_count}];
+               solid_.room > 0 ? 0 : s.since_list, s.substeps_a_diffusion, s.substeps_a_list, s.dt, s.shape_count, other_shapes_}];
   if (graph == nullptr) {
     cudaGraph_t captured = nullptr;
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "launches");
