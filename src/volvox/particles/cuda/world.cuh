@@ -97,8 +97,8 @@ struct DeviceWorld {
   cuda::Pinned<ShapePart> sums_here_;
   std::size_t last_shapes_ = 0, last_substeps_ = 0;
   bool other_shapes_ = false;  // than planes, boxes, tanks, spheres and capsules
-  bool fits_ = false;       // strides and rooms are those that graphs were made for
-  bool predicted_ = false;  // the fluid, by the launch before
+  bool fits_ = false;          // strides and rooms are those that graphs were made for
+  bool predicted_ = false;     // the fluid, by the launch before
   // Samples of distances and heights of terrains, by where the host has them. They never change.
   std::map<const float*, Buffer<float>> samples_;
   Buffer<DrainView> drains_;
