@@ -41,6 +41,23 @@ class BenchParticles(CommandTest):
         self.assertEqual(auto[0]["device"], "cpu")
         self.assertIn(cuda[0]["device"], ["cpu", "cuda"])
 
+    # A world steps its particles in parts, with the engine.
+    def test_a_world_on_a_gpu_or_a_word_why_not(self):
+        def run(device, **more):
+            done = self.run_program("run", "remod3d/fluid", "--set", "spacing=0.08", "--duration", "0.1", "--device", device, "--quiet", "--out", device, **more)
+            return done, json.loads(pathlib.Path(self.folder, device, "summary.json").read_text())
+        (_, cpu), (_, auto), (said, cuda) = run("cpu"), run("auto"), run("cuda")
+        for summary in [cpu, auto, cuda]:
+            self.assertEqual(summary["state_hash"], cpu["state_hash"])
+            self.assertIs(summary["reproducible"], True)
+        self.assertEqual("on_gpu" in cuda["metrics"], "GPU" not in said.stderr)
+        self.assertNotIn("on_gpu", cpu["metrics"])
+        done, absent = run("cuda", VOLVOX_CUDA_LIBRARY="/nowhere/lib.so")
+        self.assertIn("/nowhere/lib.so", done.stderr)
+        self.assertIn("/nowhere/lib.so", absent["warnings"][0])
+        self.assertEqual(absent["state_hash"], cpu["state_hash"])
+        self.run_program("run", "remod3d/fluid", "--device", "abacus", status=2)
+
     def test_table_and_list(self):
         self.assertIn("frames/s", self.run_program("bench", "particles", "--scenes", "cloth", "--n", "100", "--frames", "2").stdout)
         self.assertIn("debris", self.run_program("bench", "particles", "--list").stdout)
