@@ -19,14 +19,14 @@ class BenchParticles(CommandTest):
 
     def test_every_scene(self):
         rows = self.bench("--n", "1000", "--threads", "1,2", "--frames", "20")
-        self.assertEqual([(row["scene"], row["threads"]) for row in rows], [(scene, threads) for scene in ["fluid", "debris", "cloth"] for threads in [1, 2]])
+        self.assertEqual([(row["scene"], row["threads"]) for row in rows], [(scene, threads) for scene in ["fluid", "snake", "debris", "cloth"] for threads in [1, 2]])
         for row in rows:
             for key in KEYS:
                 self.assertIn(key, row)
             self.assertEqual(row["device"], "cpu")
             self.assertGreater(row["frames_per_s"], 0)
             self.assertRegex(row["state_hash"], "^[0-9a-f]{16}$")
-            if row["scene"] == "fluid":
+            if row["scene"] in ["fluid", "snake"]:
                 self.assertLess(row["density_error_mean"], 0.03)
             else:
                 self.assertIsNone(row["density_error_mean"])
@@ -63,7 +63,7 @@ class BenchParticles(CommandTest):
         self.assertIn("debris", self.run_program("bench", "particles", "--list").stdout)
 
     def test_bad_input(self):
-        for arguments, says in [(["--scenes", "tides"], "fluid, debris, cloth"), (["--n", "0"], "--n"), (["--threads", "0"], "--threads"),
+        for arguments, says in [(["--scenes", "tides"], "fluid, snake, debris, cloth"), (["--n", "0"], "--n"), (["--threads", "0"], "--threads"),
                                 (["--device", "abacus"], "--device"), (["--n", "10000000000"], "--n")]:
             with self.subTest(arguments=arguments):
                 done = self.run_program("bench", "particles", *arguments, status=2)
