@@ -19,14 +19,14 @@ class BenchParticles(CommandTest):
 
     def test_every_scene(self):
         rows = self.bench("--n", "1000", "--threads", "1,2", "--frames", "20")
-        self.assertEqual([(row["scene"], row["threads"]) for row in rows], [(scene, threads) for scene in ["fluid", "debris", "cloth"] for threads in [1, 2]])
+        self.assertEqual([(row["scene"], row["threads"]) for row in rows], [(scene, threads) for scene in ["fluid", "snake", "debris", "cloth"] for threads in [1, 2]])
         for row in rows:
             for key in KEYS:
                 self.assertIn(key, row)
             self.assertEqual(row["device"], "cpu")
             self.assertGreater(row["frames_per_s"], 0)
             self.assertRegex(row["state_hash"], "^[0-9a-f]{16}$")
-            if row["scene"] == "fluid":
+            if row["scene"] in ["fluid", "snake"]:
                 self.assertLess(row["density_error_mean"], 0.03)
             else:
                 self.assertIsNone(row["density_error_mean"])
@@ -41,12 +41,29 @@ class BenchParticles(CommandTest):
         self.assertEqual(auto[0]["device"], "cpu")
         self.assertIn(cuda[0]["device"], ["cpu", "cuda"])
 
+    # A world steps its particles in parts, with the engine.
+    def test_a_world_on_a_gpu_or_a_word_why_not(self):
+        def run(device, **more):
+            done = self.run_program("run", "remod3d/fluid", "--set", "spacing=0.08", "--duration", "0.1", "--device", device, "--quiet", "--out", device, **more)
+            return done, json.loads(pathlib.Path(self.folder, device, "summary.json").read_text())
+        (_, cpu), (_, auto), (said, cuda) = run("cpu"), run("auto"), run("cuda")
+        for summary in [cpu, auto, cuda]:
+            self.assertEqual(summary["state_hash"], cpu["state_hash"])
+            self.assertIs(summary["reproducible"], True)
+        self.assertEqual("on_gpu" in cuda["metrics"], "GPU" not in said.stderr)
+        self.assertNotIn("on_gpu", cpu["metrics"])
+        done, absent = run("cuda", VOLVOX_CUDA_LIBRARY="/nowhere/lib.so")
+        self.assertIn("/nowhere/lib.so", done.stderr)
+        self.assertIn("/nowhere/lib.so", absent["warnings"][0])
+        self.assertEqual(absent["state_hash"], cpu["state_hash"])
+        self.run_program("run", "remod3d/fluid", "--device", "abacus", status=2)
+
     def test_table_and_list(self):
         self.assertIn("frames/s", self.run_program("bench", "particles", "--scenes", "cloth", "--n", "100", "--frames", "2").stdout)
         self.assertIn("debris", self.run_program("bench", "particles", "--list").stdout)
 
     def test_bad_input(self):
-        for arguments, says in [(["--scenes", "tides"], "fluid, debris, cloth"), (["--n", "0"], "--n"), (["--threads", "0"], "--threads"),
+        for arguments, says in [(["--scenes", "tides"], "fluid, snake, debris, cloth"), (["--n", "0"], "--n"), (["--threads", "0"], "--threads"),
                                 (["--device", "abacus"], "--device"), (["--n", "10000000000"], "--n")]:
             with self.subTest(arguments=arguments):
                 done = self.run_program("bench", "particles", *arguments, status=2)

@@ -67,7 +67,7 @@ LogLevel log_level(bool quiet) {
 
 int run_bench(const CLI::App& bench, const Arguments& a, sim::Library& library, Log& log) {
   if (bench.got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
-  if (bench.got_subcommand("particles")) return bench_particles_command(a.bench_particles, log);
+  if (bench.got_subcommand("particles")) return bench_particles_command(a.bench_particles, library, log);
   if (bench.got_subcommand("robots")) return bench_robots_command(a.bench_robots, log);
   if (bench.got_subcommand("evolve")) return bench_evolve_command(a.bench_evolve, library, log);
   if (bench.got_subcommand("view")) return bench_view_command(a.bench_view, library, log);

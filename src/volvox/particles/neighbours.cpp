@@ -119,8 +119,8 @@ struct NearWriter<Isa::avx512, SameReach> {
 #endif
 
 template <class Writer>
-VOLVOX_KERNEL std::size_t write_rows(const Writer& writer, const SortedPoints& points, const Rows& rows,
-                                     unsigned near, std::size_t self, std::uint32_t* out) {
+VOLVOX_KERNEL std::size_t write_rows(const Writer& writer, const SortedPoints& points, const Rows& rows, unsigned near,
+                                     std::size_t self, std::uint32_t* out) {
   std::size_t size = 0;
   for (; near != 0; near &= near - 1) {
     const int row = std::countr_zero(near);
@@ -148,11 +148,10 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
         far * search.cells->scale[1] < 0.9f ? rows_within(*search.cells, cell, who.y[i], who.z[i], far) : all_rows;
     const std::size_t self = same ? i : ~std::size_t{0};
     search.first[i] = static_cast<std::uint32_t>(size);
-    size += whom.same_reach
-                ? write_rows(NearWriter<Set, true>(who.x[i], who.y[i], who.z[i], whom.reach[0] + own), whom, rows, near,
-                             self, out + size)
-                : write_rows(NearWriter<Set, false>(who.x[i], who.y[i], who.z[i], own), whom, rows, near, self,
-                             out + size);
+    size += whom.same_reach ? write_rows(NearWriter<Set, true>(who.x[i], who.y[i], who.z[i], whom.reach[0] + own), whom,
+                                         rows, near, self, out + size)
+                            : write_rows(NearWriter<Set, false>(who.x[i], who.y[i], who.z[i], own), whom, rows, near,
+                                         self, out + size);
     while ((size - search.first[i]) % lanes != 0) out[size++] = search.nobody;
     search.count[i] = static_cast<std::uint32_t>(size) - search.first[i];
   }

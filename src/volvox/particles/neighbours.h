@@ -42,8 +42,8 @@ struct SortedPoints {
   std::vector<std::uint32_t> cell;    // by point
   std::vector<float> x, y, z, reach;  // by point, and some more, which are read and ignored
   float most_reach = 0;
-  bool same_reach = false;            // all have the first one's
-  std::vector<std::uint32_t> order;   // of the last sorting: the old number of each point
+  bool same_reach = false;           // all have the first one's
+  std::vector<std::uint32_t> order;  // of the last sorting: the old number of each point
   std::size_t count = 0;
 
   // Finds the new order (stable: by cell, then as before).

@@ -42,7 +42,7 @@ void ParticleWorld::take_back() {
   // beginning, or an earlier one's.
   if (side.in_tick && !side.before) side.before.emplace(DeviceSide::Arrays{fluid_, solid_, groups_});
   if (const auto saved = side.save(fluid_, solid_, groups_); !saved.ok()) {
-    const std::vector<ShapeDesc> now = shapes_;  // they may have been set since the last part
+    const std::vector<ShapeDesc> now = shapes_;                            // they may have been set since the last part
     ThreadPool* const threads = std::exchange(options_.threads, nullptr);  // who looks may be in a loop of it
     (void)make_again(saved.error().text());  // positions that are no numbers are an error of the next step
     options_.threads = threads;

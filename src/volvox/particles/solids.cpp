@@ -101,11 +101,11 @@ void SolidArrays::reorder(const std::vector<std::uint32_t>& order, ThreadPool* t
 void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
                   std::size_t end) {
   Touches::Block& block = touches.blocks[begin / block_size];
-  touch_block(
-      {solid.at.data(), solid.move.data(), solid.spin.data(), solid.grain.data(), solids.first.data(),
-       solids.count.data(), solids.blocks[begin / block_size].data(), block.x.data(), block.y.data(), block.z.data(),
-       block.shifted.data(), dt, solid.push.data(), solid.turn.data(), solid.other_spin.data(), solid.touch_count.data()},
-      begin, end);
+  touch_block({solid.at.data(), solid.move.data(), solid.spin.data(), solid.grain.data(), solids.first.data(),
+               solids.count.data(), solids.blocks[begin / block_size].data(), block.x.data(), block.y.data(),
+               block.z.data(), block.shifted.data(), dt, solid.push.data(), solid.turn.data(), solid.other_spin.data(),
+               solid.touch_count.data()},
+              begin, end);
 }
 
 void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end) {

@@ -48,8 +48,8 @@ struct SolidArrays {
 // touch: eight entries of which none is shifted have no bits set, and their numbers are neither read nor written.
 struct Touches {
   struct Block {
-    std::vector<float> x, y, z;          // 0 where the bit of an entry is not set, but another of its eight is
-    std::vector<std::uint8_t> shifted;   // eight entries a byte
+    std::vector<float> x, y, z;         // 0 where the bit of an entry is not set, but another of its eight is
+    std::vector<std::uint8_t> shifted;  // eight entries a byte
   };
   std::vector<Block> blocks;
 };

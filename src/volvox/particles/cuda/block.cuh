@@ -50,19 +50,32 @@ __device__ inline BlockBox box_of_block(const Point& p, bool active) {
   return {{bounds[0], bounds[1], bounds[2]}, {bounds[3], bounds[4], bounds[5]}};
 }
 
-// Shapes without a closed form take many registers, or a stack: out of line, they cost the others nothing.
+// Cylinders, sampled solids and terrains take many registers. Kernels are compiled with (`others`) and without them, so
+// that worlds without such shapes do not pay for them.
 static __device__ __noinline__ Distance other_distance(const ShapeView& shape, Vector point) {
   return any_distance(shape, point);
 }
 static __device__ __noinline__ Covered other_covered(const ShapeView& shape, Vector point, float support) {
   return any_covered(shape, point, support);
 }
+template <bool others>
 __device__ inline Distance distance_at(const ShapeView& shape, const Vector& point) {
-  return shape.kind <= ShapeKind::capsule ? simple_distance(shape, point) : other_distance(shape, point);
+  if constexpr (others)
+    if (shape.kind > ShapeKind::capsule) return other_distance(shape, point);
+  return simple_distance(shape, point);
 }
+template <bool others>
 __device__ inline Covered covered_at(const ShapeView& shape, const Vector& point, float support) {
-  return shape.kind <= ShapeKind::capsule ? simple_covered(shape, point, support)
-                                          : other_covered(shape, point, support);
+  if constexpr (others)
+    if (shape.kind > ShapeKind::capsule) return other_covered(shape, point, support);
+  return simple_covered(shape, point, support);
+}
+// may_be_near of a block.
+template <bool others>
+__device__ inline bool near_block(const ShapeView& shape, const BlockBox& box, float distance) {
+  if constexpr (others) return may_be_near(shape, box.low, box.high, distance);
+  const Vector middle = (box.low + box.high) * 0.5f;
+  return !(simple_distance(shape, middle).distance > 0.5001f * length(box.high - box.low) + distance);
 }
 
 // Adds what the particles of a block give a shape, in their order, as one thread of the processor does. All threads of

@@ -14,21 +14,23 @@ __device__ bool is_near(const ShapeView& shape, const Vector& p, float support) 
 
 // Where two shapes or more may be near a particle, they may be one wall. This is rare, and walls take many registers
 // and a stack: kept out of line, they cost other particles nothing. Shapes before `first` are not near.
+template <bool others>
 __device__ __noinline__ void see_walls(const ShapeView* shapes, std::uint32_t first, std::uint32_t end, Vector p,
                                        float support, Walls& walls) {
   for (std::uint32_t k = first; k < end; ++k)
-    if (is_near(shapes[k], p, support)) walls.see(k, covered_at(shapes[k], p, support));
+    if (is_near(shapes[k], p, support)) walls.see(k, covered_at<others>(shapes[k], p, support));
 }
 __device__ __noinline__ Covered rest_of(const Walls& walls, std::uint32_t number, Covered covered) {
   return walls.rest_of(number, covered);
 }
+template <bool others>
 __device__ __noinline__ Density add_walls(const ShapeView* shapes, std::uint32_t first, std::uint32_t end, Vector p,
                                           float support, float mass, Density d) {
   Walls walls;
-  see_walls(shapes, first, end, p, support, walls);
+  see_walls<others>(shapes, first, end, p, support, walls);
   for (std::uint32_t k = first; k < end; ++k)
     if (is_near(shapes[k], p, support))
-      d.add(walls.rest_of(k, covered_at(shapes[k], p, support)), mass * shapes[k].inverse_mass);
+      d.add(walls.rest_of(k, covered_at<others>(shapes[k], p, support)), mass * shapes[k].inverse_mass);
   return d;
 }
 
@@ -45,6 +47,7 @@ __device__ NearOfAll near_of_all(const ShapeView* shapes, std::uint32_t begin, s
   return near;
 }
 
+template <bool others>
 __device__ Density density_at(const FluidView& f, const SubstepView& s, const Point* points, const Point* solids,
                               const Point* radii, const Lane& l) {
   const Point p = points[l.particle];
@@ -63,9 +66,9 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
     const NearOfAll near = near_of_all(s.shapes, 0, s.shape_count, xyz(p), f.numbers.support);
     if (near.count == 1) {
       const ShapeView& shape = s.shapes[near.first];
-      d.add(covered_at(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
+      d.add(covered_at<others>(shape, xyz(p), f.numbers.support), f.numbers.mass * shape.inverse_mass);
     } else if (near.count > 1) {
-      d = add_walls(s.shapes, near.first, s.shape_count, xyz(p), f.numbers.support, f.numbers.mass, d);
+      d = add_walls<others>(s.shapes, near.first, s.shape_count, xyz(p), f.numbers.support, f.numbers.mass, d);
     }
     for (std::uint32_t k = 0; f.has_solids && k < f.solids.count[l.particle]; ++k) {
       const std::uint32_t j = f.solids.entry[std::size_t{l.particle} * f.solids.stride + k];
@@ -76,20 +79,22 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
   return d;
 }
 
+template <bool others>
 __global__ void __launch_bounds__(threads, 8) find_multipliers(FluidView f, SubstepView s) {
   const Lane l = lane_of_thread();
   if (l.particle >= f.control->count[fluid_set]) return;
-  const Density d = density_at(f, s, f.at, f.solid_at, f.solid_move, l);
+  const Density d = density_at<others>(f, s, f.at, f.solid_at, f.solid_move, l);
   if (l.lane != 0) return;
   const Point p = f.at[l.particle];
   f.seen[l.particle] = {p.x, p.y, p.z, multiplier_of(f.numbers, d)};
 }
 
+template <bool others>
 __global__ void __launch_bounds__(threads)
     densities_now(FluidView f, SubstepView s, const Point* solids, const Point* radii, float* out) {
   const Lane l = lane_of_thread();
   if (l.particle >= f.control->count[fluid_set]) return;
-  const Density d = density_at(f, s, f.position, solids, radii, l);
+  const Density d = density_at<others>(f, s, f.position, solids, radii, l);
   if (l.lane == 0) out[l.particle] = d.density;
 }
 
@@ -139,6 +144,7 @@ __global__ void predict_all(FluidView f, SubstepView s) {
   if (i < f.control->count[fluid_set]) predict_one(f, s, i, f.position[i], f.velocity[i]);
 }
 
+template <bool others>
 __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepView s, float viscous) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool active = i < f.control->count[fluid_set];
@@ -151,11 +157,11 @@ __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepV
     const Vector p = xyz(position);
     for (std::uint32_t k = 0; k < s.shape_count; ++k) {
       const ShapeView& shape = s.shapes[k];
-      if (!may_be_near(shape, box.low, box.high, reach)) continue;
+      if (!near_block<others>(shape, box, reach)) continue;
       bool gives = active && may_be_near(shape, p.x, p.y, p.z, reach);
       Vector change;
       if (gives) {
-        const float part = covered_at(shape, p, n.support).part;
+        const float part = covered_at<others>(shape, p, n.support).part;
         gives = part > 0;
         if (gives) {
           change = (velocity_at(shape, p) - xyz(before)) * held_by_wall(n, viscous, part);
@@ -171,6 +177,7 @@ __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepV
   predict_one(f, s, i, position, out);
 }
 
+template <bool others>
 __global__ void __launch_bounds__(block, 10) finish(FluidView f, SubstepView s, Then then) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool active = i < f.control->count[fluid_set];
@@ -191,31 +198,31 @@ __global__ void __launch_bounds__(block, 10) finish(FluidView f, SubstepView s, 
     // Of the shapes near the block: the first, the one behind the last, how many.
     std::uint32_t first = 0, end = 0, count = 0;
     for (std::uint32_t k = 0; k < s.shape_count; ++k) {
-      if (!may_be_near(s.shapes[k], box.low, box.high, reach)) continue;
+      if (!near_block<others>(s.shapes[k], box, reach)) continue;
       if (count++ == 0) first = k;
       end = k + 1;
     }
     Walls walls;
     if (count > 1 && active && seen.w > 0) {
       const NearOfAll near = near_of_all(s.shapes, first, end, p, n.support);
-      if (near.count > 1) see_walls(s.shapes, near.first, end, p, n.support, walls);
+      if (near.count > 1) see_walls<others>(s.shapes, near.first, end, p, n.support, walls);
     }
     // The first time shapes take part in the correction; the second nothing goes into them.
     for (int pass = 0; pass < 2; ++pass) {
       for (std::uint32_t k = first; k < end; ++k) {
         const ShapeView& shape = s.shapes[k];
-        if (count < end - first && !may_be_near(shape, box.low, box.high, reach)) continue;
+        if (count < end - first && !near_block<others>(shape, box, reach)) continue;
         bool gives = active && may_be_near(shape, p.x, p.y, p.z, reach);
         Vector got;
         if (gives && pass == 0) {
           gives = seen.w > 0;
           if (gives) {
-            Covered covered = covered_at(shape, p, n.support);
+            Covered covered = covered_at<others>(shape, p, n.support);
             if (walls.count > 1) covered = rest_of(walls, k, covered);
             got = covered.gradient * -seen.w;
           }
         } else if (gives) {
-          const Distance d = distance_at(shape, p + moved);
+          const Distance d = distance_at<others>(shape, p + moved);
           gives = d.distance < n.floor;
           if (gives) got = d.normal * (n.floor - d.distance);
         }
@@ -277,18 +284,22 @@ void diffuse(const FluidView& fluid, const SubstepView& substep, float duration,
   const FluidNumbers& n = fluid.numbers;
   const auto viscous = static_cast<float>(n.viscous * duration), cohesion = static_cast<float>(n.cohesion * duration);
   diffuse_lanes<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, viscous, cohesion);
-  diffuse_at_shapes<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, viscous);
+  const auto at_shapes = substep.others ? diffuse_at_shapes<true> : diffuse_at_shapes<false>;
+  at_shapes<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, viscous);
 }
 
 void correct(const FluidView& fluid, const SubstepView& substep, Then then, std::size_t room, cudaStream_t stream) {
-  find_multipliers<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep);
+  const auto multipliers = substep.others ? find_multipliers<true> : find_multipliers<false>;
+  multipliers<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep);
   find_moves<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid);
-  finish<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, then);
+  const auto end = substep.others ? finish<true> : finish<false>;
+  end<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, then);
 }
 
 void find_densities(const FluidView& fluid, const SubstepView& substep, const Point* solids, const Point* radii,
                     float* out, std::size_t room, cudaStream_t stream) {
-  densities_now<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep, solids, radii, out);
+  const auto now = substep.others ? densities_now<true> : densities_now<false>;
+  now<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep, solids, radii, out);
 }
 
 void sum_parts(const ShapePart* parts, ShapePart* sums, std::uint32_t blocks, std::uint32_t shapes,

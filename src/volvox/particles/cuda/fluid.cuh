@@ -23,6 +23,7 @@ struct SubstepView {
   float dt;
   Vector gravity;  // m/s in a substep
   double exact_dt;
+  bool others;  // some shapes are cylinders, sampled solids or terrains
 };
 
 // What follows a substep: nothing, or the prediction of the next one.

@@ -102,6 +102,7 @@ __device__ bool strays_next(const SolidView& f, float dt, double exact_dt, std::
                 static_cast<float>(age + exact_dt), dt);
 }
 
+template <bool others>
 __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s, FinishOptions options) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool exists = i < f.control->count[solid_set];
@@ -122,16 +123,16 @@ __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s,
     for (int k = 0; k < shape_touches; ++k) {
       const std::uint32_t shape = c.touches[k].shape;
       if (active && shape != no_shape &&
-          !(may_be_near(s.shapes[shape], box.low, box.high, distance) &&
+          !(near_block<others>(s.shapes[shape], box, distance) &&
             may_be_near(s.shapes[shape], began.x, began.y, began.z, distance)))
         c.touches[k] = {};
     }
     for (std::uint32_t k = 0; k < s.shape_count; ++k) {
       const ShapeView& shape = s.shapes[k];
-      if (!may_be_near(shape, box.low, box.high, distance)) continue;
+      if (!near_block<others>(shape, box, distance)) continue;
       Given given;
       if (active && may_be_near(shape, began.x, began.y, began.z, distance))
-        given = touch_shape(c, shape, k, distance_at(shape, xyz(c.own.at)), s.dt);
+        given = touch_shape(c, shape, k, distance_at<others>(shape, xyz(c.own.at)), s.dt);
       if (__syncthreads_or(given.touches) == 0) continue;
       give_in_order(s.parts[blockIdx.x * s.shape_count + k], shape, given.foot, given.got, given.touches);
     }
@@ -167,7 +168,8 @@ void apply_to_solids(const SolidView& solid, std::size_t room, cudaStream_t stre
 
 void finish_solids(const SolidView& solid, const SubstepView& substep, const FinishOptions& options, std::size_t room,
                    cudaStream_t stream) {
-  meet_shapes<<<blocks_for(room, block), block, 0, stream>>>(solid, substep, options);
+  const auto meet = substep.others ? meet_shapes<true> : meet_shapes<false>;
+  meet<<<blocks_for(room, block), block, 0, stream>>>(solid, substep, options);
 }
 
 }  // namespace volvox::particles::cuda

@@ -27,8 +27,8 @@ std::size_t room_for(std::size_t count, std::size_t before) {
 
 bool DeviceWorld::SetMemory::reserve(std::size_t cells) {
   if (room == 0) return false;
-  bool moved = particles::reserve(
-      std::array{&position, &velocity, &sorted_position, &sorted_velocity, &at, &move}, room);
+  bool moved =
+      particles::reserve(std::array{&position, &velocity, &sorted_position, &sorted_velocity, &at, &move}, room);
   moved = particles::reserve(std::array{&id, &sorted_id, &cell, &slot, &unsorted, &sorted_cell}, room) || moved;
   return particles::reserve(std::array{&count_of_cell, &first}, cells) || moved;
 }
@@ -136,13 +136,18 @@ FluidView DeviceWorld::fluid_view() const {
 }
 
 SolidView DeviceWorld::solid_view() const {
-  return {solid_.position.get(), solid_.velocity.get(), spin_.get(),       solid_.at.get(),    solid_.move.get(),
-          push_.get(),           turn_.get(),           ball_.get(),       other_spin_.get(),  grain_.get(),
-          on_shapes_.get(),
-          lists_[1].view(),      lists_[3].view(),      shift_.get(),      shifted_.get(),     fluid_.room > 0,
-          settings_.numbers,     seen_.get(),           fluid_.move.get(), settings_.air_drag, settings_.rolling,
-          solid_.sorted_position.get(), skin_.get(),
-          control_.get()};
+  return {solid_.position.get(), solid_.velocity.get(),
+          spin_.get(),           solid_.at.get(),
+          solid_.move.get(),     push_.get(),
+          turn_.get(),           ball_.get(),
+          other_spin_.get(),     grain_.get(),
+          on_shapes_.get(),      lists_[1].view(),
+          lists_[3].view(),      shift_.get(),
+          shifted_.get(),        fluid_.room > 0,
+          settings_.numbers,     seen_.get(),
+          fluid_.move.get(),     settings_.air_drag,
+          settings_.rolling,     solid_.sorted_position.get(),
+          skin_.get(),           control_.get()};
 }
 
 ThreadView DeviceWorld::thread_view() const {
@@ -161,7 +166,8 @@ SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, double
           parts_.get() + at * blocks_ * shapes,
           dt,
           {g(0), g(1), g(2)},
-          exact_dt};
+          exact_dt,
+          other_shapes_};
 }
 
 template <class T>

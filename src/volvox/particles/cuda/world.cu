@@ -119,7 +119,7 @@ void DeviceWorld::launch(const DeviceSubsteps& s) {
     check(cudaMemsetAsync(parts_.get(), 0, views * blocks_ * sizeof(ShapePart), stream_), "shapes");
   }
   predicted_ = false;
-  int age = s.since_list;  // of the fluid's lists
+  int age = s.since_list;                                // of the fluid's lists
   std::optional<cudaGraphConditionalHandle> lists_next;  // where solids are alone, and the substep before has asked
   for (int substep = 0; substep < s.count; ++substep) {
     const SubstepView here = substep_view(static_cast<std::size_t>(substep), s.shape_count, s.dt);
@@ -179,14 +179,17 @@ const float* DeviceWorld::samples(const float* from, std::size_t count) {
 }
 
 void DeviceWorld::copy_shapes(const DeviceSubsteps& s) {
+  other_shapes_ = false;
   for (std::size_t k = 0; k < static_cast<std::size_t>(s.count) * s.shape_count; ++k) {
     ShapeView& shape = shapes_here_[k] = s.shapes[k];
     const auto number = [](std::int32_t n) { return static_cast<std::size_t>(n); };
     const auto& n = shape.field.count;
+    other_shapes_ = other_shapes_ || shape.kind > ShapeKind::capsule;
     if (shape.kind == ShapeKind::field)
       shape.field.distance = samples(shape.field.distance, number(n[0]) * number(n[1]) * number(n[2]));
     if (shape.kind == ShapeKind::terrain)
-      shape.terrain.heights = samples(shape.terrain.heights, number(shape.terrain.columns) * number(shape.terrain.rows));
+      shape.terrain.heights =
+          samples(shape.terrain.heights, number(shape.terrain.columns) * number(shape.terrain.rows));
   }
 }
 
@@ -197,9 +200,9 @@ DeviceAnswer DeviceWorld::step(const DeviceSubsteps& s, DeviceOutcome& outcome) 
   last_shapes_ = s.shape_count, last_substeps_ = substeps;
   constexpr std::size_t most_graphs = 256;  // parts differ in how long they are, to a nanosecond
   if (graphs_.size() > most_graphs) graphs_.clear();
-  std::unique_ptr<Graph>& graph =
-      graphs_[{s.count, s.drains, s.lists, s.since_diffusion % s.substeps_a_diffusion,
-               solid_.room > 0 ? 0 : s.since_list, s.substeps_a_diffusion, s.substeps_a_list, s.dt, s.shape_count}];
+  std::unique_ptr<Graph>& graph = graphs_[{s.count, s.drains, s.lists, s.since_diffusion % s.substeps_a_diffusion,
+                                           solid_.room > 0 ? 0 : s.since_list, s.substeps_a_diffusion,
+                                           s.substeps_a_list, s.dt, s.shape_count, other_shapes_}];
   if (graph == nullptr) {
     cudaGraph_t captured = nullptr;
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "launches");

@@ -96,13 +96,14 @@ struct DeviceWorld {
   cuda::Pinned<ShapeView> shapes_here_;
   cuda::Pinned<ShapePart> sums_here_;
   std::size_t last_shapes_ = 0, last_substeps_ = 0;
-  bool fits_ = false;       // strides and rooms are those that graphs were made for
-  bool predicted_ = false;  // the fluid, by the launch before
+  bool other_shapes_ = false;  // than planes, boxes, tanks, spheres and capsules
+  bool fits_ = false;          // strides and rooms are those that graphs were made for
+  bool predicted_ = false;     // the fluid, by the launch before
   // Samples of distances and heights of terrains, by where the host has them. They never change.
   std::map<const float*, Buffer<float>> samples_;
   Buffer<DrainView> drains_;
   // By what a part of a tick is made of.
-  using Key = std::tuple<int, bool, bool, int, int, int, int, double, std::size_t>;
+  using Key = std::tuple<int, bool, bool, int, int, int, int, double, std::size_t, bool>;
   std::map<Key, std::unique_ptr<Graph>> graphs_;
 };
 

@@ -346,7 +346,8 @@ TEST_F(OnAGpu, OneThatFailsLosesNothing) {
   const auto again = mixture(4, nullptr);
   for (int number = 0; number < 20; ++number) tick_in_parts(*again, number, false);
   EXPECT_EQ(again->hash(), other->hash());
-  for (int number = 20; number < 25; ++number) tick_in_parts(*again, number, false), tick_in_parts(*other, number, true);
+  for (int number = 20; number < 25; ++number)
+    tick_in_parts(*again, number, false), tick_in_parts(*other, number, true);
   EXPECT_EQ(again->hash(), other->hash());
 }
 
