@@ -246,12 +246,12 @@ void CatomExperiment::cloud_values(std::size_t value, std::vector<float>& out) c
 std::uint32_t CatomExperiment::count_pieces() const {
   const lattice::Ensemble& ensemble = world_->ensemble();
   UnionFind sets(ensemble.count());
-  std::uint32_t count = narrow<std::uint32_t>(ensemble.size() - ensemble.loose());
+  std::uint32_t count = narrow<std::uint32_t>(ensemble.size());
   for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
-    if (!ensemble.has(i)) continue;
-    const auto around = ensemble.around(i);
+    if (!ensemble.there(i)) continue;
     for (int port = 0; port < ensemble.lattice().ports(); ++port)
-      if (const std::uint32_t other = around.at(port); other != lattice::nobody && sets.join(i, other)) --count;
+      if (const std::uint32_t other = world_->neighbor(i, port); other != lattice::nobody && sets.join(i, other))
+        --count;
   }
   return count;
 }

@@ -95,7 +95,7 @@ Result<model::WorldModel> CellWorld::init(sim::Setup& setup) {
 void CellWorld::make_dynamics(const model::CellDynamics& d, const Vec3& gravity) {
   mixed::MixedOptions options;
   options.gravity = gravity;
-  options.body = {d.mass, d.friction, d.restitution, d.drag};
+  options.body = {d.mass, d.friction, d.restitution, d.friction, d.drag};
   options.bond = {d.axial, d.shear, d.bending, d.torsion};
   options.ground = d.ground;
   options.hit_speed = d.hit_speed, options.give = d.give, options.push = d.push;

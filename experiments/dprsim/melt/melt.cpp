@@ -68,7 +68,7 @@ Result<model::WorldModel> Melt::init(sim::Setup& setup) {
   mixed::MixedOptions options;
   const double pitch = lattice.pitch();
   mass_ = options.body.mass = 1000 * pitch * pitch * pitch;  // 1 g at 1 cm
-  options.body.friction = number(setup, "friction");
+  options.body.friction = options.body.ground_friction = number(setup, "friction");
   options.body.drag = number(setup, "drag");
   options.bond = {number(setup, "axial"), number(setup, "shear"), number(setup, "bending"), number(setup, "bending")};
   options.ground = -pitch / 2;

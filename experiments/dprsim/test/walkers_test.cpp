@@ -100,6 +100,22 @@ TEST(DprsimWalkers, MeetAndRescueWithAnySeed) {
 }
 
 // One and two cannot walk: without a walker they stay where they are.
+// The same program, in dynamics: two groups meet by their magnets alone.
+const Settings by_magnets = {{"magnets", "true"}, {"groups", "2"}, {"size", "4"}, {"isolated", "0"}, {"side", "8"}};
+
+TEST(DprsimWalkers, MeetByMagnetsAlone) {
+  for (const std::uint64_t seed : test_seeds) {
+    const auto report = run("dprsim/walkers", by_magnets, 40, seed);
+    EXPECT_EQ(metric(report, "pieces"), 1) << seed;
+    EXPECT_GT(metric(report, "rolls"), 0) << seed;
+    EXPECT_LT(metric(report, "final_distance"), 3) << seed;
+  }
+}
+
+TEST(DprsimWalkers, ByMagnetsHaveTheSameHashAtAnyNumberOfThreadsAndAfterARestore) {
+  expect_same_hash("dprsim/walkers", by_magnets, 4);
+}
+
 TEST(DprsimWalkers, GroupsThatAreTooSmallDoNotMove) {
   const auto report = run("dprsim/walkers", {{"groups", "1"}, {"isolated", "10"}, {"range", "1.1"}}, 60, 3, "none");
   EXPECT_EQ(metric(report, "rolls"), 0);

@@ -60,10 +60,11 @@ class Places {
   lattice::Ensemble taken_;
 };
 
-Vec3 barycentre(const lattice::Ensemble& ensemble) {
+Vec3 barycentre(const lattice::CatomWorld& world) {
   Vec3 sum;
-  for (std::uint32_t i = 0; i < ensemble.count(); ++i) sum += ensemble.lattice().position(ensemble.cell(i));
-  return sum * (1 / real(std::max<std::size_t>(1, ensemble.count())));
+  const std::size_t count = world.ensemble().count();
+  for (std::uint32_t i = 0; i < count; ++i) sum += world.place(i);
+  return sum * (1 / real(std::max<std::size_t>(1, count)));
 }
 
 }  // namespace
@@ -75,7 +76,10 @@ Result<std::vector<model::ParameterDesc>> Walkers::parameters(const std::filesys
       {"isolated", "6", 0, 1000000, {}, "single catoms, which cannot move", 0, true},
       {"side", "60", 4, 100000, {}, "of the square in which they are strewn, in pitches", 0, true},
       {"range", "0", 0, 1e9, {}, "of the radio, in pitches; 0: everybody hears everybody", 0},
-      {"period", "30", 4, 10000, {}, "ticks between announcements", 0, true}};
+      {"period", "30", 4, 10000, {}, "ticks between announcements", 0, true},
+      {"magnets", "false", {}, {}, {"true", "false"}, "in dynamics, by magnets alone; false: on the lattice", 0},
+      {"roll", "1", 0.01, 1, {}, "part of a magnet's strength that rolls a catom; others are held by all of it", 0},
+      {"table", "0.3", 0, 10, {}, "friction of the table, with magnets", 0}};
   // A roll is two steps of dprsim/stepper, at the 4 steps a second at which it missed none: 0.5 s.
   all.push_back({"motion_ticks", "30", 1, 1e6, {}, "of a roll; 30 of 1/60 s are two steps of dprsim/stepper", 0, true});
   return all;
@@ -104,13 +108,33 @@ Result<model::WorldModel> Walkers::init(sim::Setup& setup) {
   prototype.period = narrow<std::uint16_t>(whole("period"));
   if (const auto done = world_->load(prototype); !done.ok()) return done.error();
   if (const auto done = world_->add(places.cells); !done.ok()) return done.error();
-  if (const auto done = world_->start(); !done.ok()) return done.error();
-  begun_at_ = barycentre(world_->ensemble());
-  return empty_world("walkers", 1500);
+  const bool magnets = setup.settings.at("magnets") == "true";
+  const auto started = magnets ? put_into_dynamics(setup) : world_->start();
+  if (!started.ok()) return started.error();
+  begun_at_ = barycentre(*world_);
+  model::WorldModel world = empty_world("walkers", magnets ? 300 : 1500);
+  if (magnets) world.run.engine = physics::default_engine, world.run.max_substep = 1.0 / 480;
+  return world;
 }
 
-void Walkers::before_tick(sim::Simulation&) {
-  tick();
+// Planar catoms (robots/planar_catom) on a table. A roll takes as long as on the lattice.
+Result<void> Walkers::put_into_dynamics(const sim::Setup& setup) {
+  mixed::MixedOptions options;
+  options.body = {.mass = 0.06, .friction = 0.6, .ground_friction = number(setup, "table")};
+  options.ground = -pitch / 4;
+  options.goes_back = false;
+  options.rings.emplace();
+  options.rings->roll = number(setup, "roll");
+  options.rings->step_time = number(setup, "motion_ticks") / 120;
+  mixed_ = std::make_unique<mixed::MixedWorld>(*world_, options);
+  if (auto started = mixed_->start(); !started.ok()) return started;
+  for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
+    if (auto released = mixed_->release(i); !released.ok()) return released;
+  return {};
+}
+
+void Walkers::before_tick(sim::Simulation& simulation) {
+  tick(simulation);
   if (world_->ticks() % look_every != 0) return;
   pieces_.push_back(met_ < 0 ? count_pieces() : pieces_.back());  // what has met stays together
   if (met_ < 0 && pieces_.back() == 1) met_ = world_->ticks();
@@ -128,13 +152,13 @@ void Walkers::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   const lattice::Ensemble& ensemble = world_->ensemble();
   const auto count = narrow<std::uint32_t>(ensemble.count());
   const double dt = simulation.settings().dt.seconds();
-  const Vec3 middle = barycentre(ensemble);
+  const Vec3 middle = barycentre(*world_);
   double radio = 0, rescued = 0, far = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const Walker& state = *world_->state<Walker>(i);
     radio += state.radioed;
     if (i >= first_isolated_ && state.walks) ++rescued;
-    far += length(ensemble.lattice().position(ensemble.cell(i)) - middle);
+    far += length(world_->place(i) - middle);
   }
   const double disc = 2.0 / 3 * std::sqrt(real(count) * std::sqrt(3.0) / 2 / pi);
   metrics.set("catoms", count, "");
@@ -145,12 +169,15 @@ void Walkers::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   metrics.set("rescued", rescued, "of those, catoms that belong to a walker");
   metrics.set("radio_messages", radio, "announcements and calls");
   metrics.set("messages", real(world_->traffic().delivered), "by wire and radio, at each receiver");
-  metrics.set("rolls", real(world_->motion().moves), "by a sixth of a turn");
+  const bool magnets = mixed_ != nullptr;
+  metrics.set("rolls", real(magnets ? mixed_->changes().rolls : world_->motion().moves), "by a sixth of a turn");
+  if (magnets) metrics.set("steps_missed", real(mixed_->changes().steps_missed), "by magnets, of two a roll");
   metrics.set("final_distance", far / count / pitch, "mean from the barycentre, in pitches");
   metrics.set("final_distance_of_disc", disc, "the least possible: that of a full disc");
   metrics.set("barycentre_moved", length(middle - begun_at_) / pitch, "of all catoms, since the start, in pitches");
   metrics.set("lost", real(world_->motion().lost), "wishes to roll that gave way to others");
-  metrics.set("cuts_refused", real(world_->cuts_refused()), "rolls that would have cut a group in two");
+  metrics.set("cuts_refused", real(magnets ? mixed_->changes().rolls_refused : world_->cuts_refused()),
+              "rolls that would have cut a group in two; with magnets also while another one rolls");
   measure_world(metrics);
 }
 

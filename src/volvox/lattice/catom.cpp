@@ -73,7 +73,8 @@ const MotionTable& Catom::motions() const {
 bool Catom::moving() const {
   count_step();
   CatomWorld& world = this->world("motions");
-  return world.referee_.holds(id_);
+  const auto* peers = static_cast<const CatomWorld::Peers*>(loose_);
+  return peers != nullptr && peers->loose ? peers->moving : world.referee_.holds(id_);
 }
 
 bool Catom::can_move(int motion) const {
@@ -93,7 +94,10 @@ bool Catom::move(int motion) {
                                  motions.size(), name(world.ensemble_.lattice().kind()), name(motions.model())));
   if (moves_) throw CatomError("it wants to move twice in one tick");
   if (!world.sending_) throw CatomError("it wants to move before the first tick");
-  if (world.referee_.holds(id_) || !world.ensemble_.has(id_)) return false;
+  if (world.referee_.holds(id_)) return false;
+  if (const auto* peers = static_cast<const CatomWorld::Peers*>(loose_);
+      peers != nullptr && peers->loose && (!peers->can_move || peers->moving))
+    return false;
   moves_ = true;
   shared_->moves.push_back({id_, narrow<std::uint8_t>(motion)});
   return true;

@@ -22,7 +22,7 @@ void CatomWorld::arrive(std::uint32_t catom, int motion) {
   VOLVOX_ASSERT(motion_.moves > 0);  // the referee has counted it
   const Cell from = ensemble_.cell(catom), to = motions_.target(from, motion);
   // Far away there is an end of the world; a catom that reaches it stays. Or somebody was put there meanwhile.
-  const bool blocked = std::binary_search(blocked_.begin(), blocked_.end(), pack(to));
+  const bool blocked = !blocked_.empty() && std::binary_search(blocked_.begin(), blocked_.end(), pack(to));
   if (blocked || !ensemble_.move(catom, to).ok()) --motion_.moves, ++motion_.blocked;
   else if (somebody_wakes_) wake_around(from), wake_around(to);
 }
@@ -38,6 +38,16 @@ bool CatomWorld::needs_blocked(const Move& move) const {
 }
 
 void CatomWorld::move_catoms() {
+  loose_wishes_.clear();
+  if (ensemble_.loose() > 0) {
+    std::erase_if(wishes_, [&](const Move& move) {
+      if (ensemble_.has(move.catom)) return false;
+      loose_wishes_.push_back(move);
+      return true;
+    });
+    std::sort(loose_wishes_.begin(), loose_wishes_.end(),
+              [](const Move& a, const Move& b) { return a.catom < b.catom; });
+  }
   if (wishes_.empty() && under_way_.empty()) return;
   if (!blocked_.empty())
     motion_.blocked += std::erase_if(wishes_, [&](const Move& move) { return needs_blocked(move); });

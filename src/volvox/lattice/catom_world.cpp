@@ -133,10 +133,11 @@ void CatomWorld::place_loose(std::vector<LooseCatom> loose, std::span<const Touc
                              std::vector<PackedCell> blocked) {
   std::vector<Peers> before = std::move(peers_);
   peers_.clear();
-  for (const LooseCatom& one : loose) peers_.push_back({one.catom, true, one.position, {}, {}});
+  for (const LooseCatom& one : loose)
+    peers_.push_back({one.catom, true, one.moving, one.can_move, one.position, {}, {}});
   for (const Touch& touch : touches)
     for (const std::uint32_t catom : {touch.a, touch.b})
-      if (!ensemble_.is_loose(catom)) peers_.push_back({catom, false, {}, {}, {}});
+      if (!ensemble_.is_loose(catom)) peers_.push_back({catom, false, false, false, {}, {}, {}});
   const auto by_catom = [](const Peers& a, const Peers& b) { return a.catom < b.catom; };
   std::sort(peers_.begin(), peers_.end(), by_catom);
   peers_.erase(
@@ -171,6 +172,13 @@ const CatomWorld::Peers* CatomWorld::find_peers(std::uint32_t catom) const {
   const auto found = std::lower_bound(peers_.begin(), peers_.end(), catom,
                                       [](const Peers& one, std::uint32_t id) { return one.catom < id; });
   return found != peers_.end() && found->catom == catom ? &*found : nullptr;
+}
+
+std::uint32_t CatomWorld::neighbor(CatomId catom, int port) const {
+  VOLVOX_ASSERT(ensemble_.there(catom) && port >= 0 && port < ensemble_.lattice().ports());
+  const std::uint32_t beside = ensemble_.has(catom) ? ensemble_.around(catom).at(port) : nobody;
+  const Peers* own = peers(catom);
+  return beside != nobody || own == nullptr ? beside : own->at[port];
 }
 
 Vec3 CatomWorld::place(CatomId catom) const {

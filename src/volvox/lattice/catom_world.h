@@ -58,7 +58,9 @@ VOLVOX_TYPE(UnderWay, catom, motion, begun, ends)
 // A catom that is in no cell: something else moves it (volvox/mixed), and says where it is and whom it touches.
 struct LooseCatom {
   std::uint32_t catom = 0;
-  Vec3 position;  // m
+  Vec3 position;          // m
+  bool moving = false;    // Catom::moving
+  bool can_move = false;  // whoever moves it takes its wishes: CatomWorld::loose_wishes
 };
 // Two catoms, one of them loose at least, whose features face each other.
 struct Touch {
@@ -86,6 +88,9 @@ class CatomWorld {
   // All loose catoms by their numbers, the pairs that touch, and the free cells, ascending, into which nobody may move
   // because something is in the way. It holds until it is said again, and is no part of a snapshot.
   void place_loose(std::vector<LooseCatom> loose, std::span<const Touch> touches, std::vector<PackedCell> blocked);
+  // What loose catoms that can move asked for in the last tick, by their numbers.
+  const std::vector<Move>& loose_wishes() const { return loose_wishes_; }
+  std::uint32_t neighbor(CatomId catom, int port) const;  // nobody: none; of one that is there
   Vec3 place(CatomId catom) const;  // of one that is there, in m; where its cell is, if it is in one
 
   // Every catom runs this code module, from a copy of the prototype. Before start().
@@ -139,7 +144,7 @@ class CatomWorld {
   // The neighbours of a loose catom, or of one beside it.
   struct Peers {
     std::uint32_t catom = nobody;
-    bool loose = false;
+    bool loose = false, moving = false, can_move = false;
     Vec3 position;
     std::array<std::uint32_t, most_ports> at{};
     std::array<std::uint8_t, most_ports> port{};  // of theirs
@@ -220,6 +225,7 @@ class CatomWorld {
   std::vector<Peers> peers_;  // by catom
   ActiveSet has_peers_;
   std::vector<PackedCell> blocked_;
+  std::vector<Move> loose_wishes_;
   std::uint64_t cuts_refused_ = 0;
   std::size_t processed_ = 0;
   std::vector<std::uint32_t> active_;

@@ -21,8 +21,8 @@ Body body_on(const lattice::Lattice& lattice) {
       return {model::Sphere{r}, {moment, moment, moment}};
     }
     case lattice::Kind::hex: {
-      const double across = (3 * r * r + side * side) / 12;
-      return {model::Cylinder{r, side}, {across, across, r * r / 2}};
+      const double across = (3 * r * r + r * r) / 12;
+      return {model::Cylinder{r, r}, {across, across, r * r / 2}};
     }
     case lattice::Kind::square:
     case lattice::Kind::cubic: break;
@@ -31,9 +31,9 @@ Body body_on(const lattice::Lattice& lattice) {
   return {model::Box{{side, side, side}}, {moment, moment, moment}};
 }
 
-std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape, const CatomBody& catom) {
+std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape, const model::Material& material) {
   auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders.push_back({"catom", shape, {}, {catom.friction, catom.restitution}});
+  geometry->colliders.push_back({"catom", shape, {}, material});
   return geometry;
 }
 
@@ -42,8 +42,8 @@ std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape, co
 Bodies::Bodies(const lattice::Lattice& lattice, const CatomBody& catom, std::optional<double> ground)
     : catom_(catom), ground_(ground) {
   const Body body = body_on(lattice);
-  shape_ = geometry_of(body.shape, catom);
-  plane_ = geometry_of(model::Plane{}, catom);
+  shape_ = geometry_of(body.shape, {catom.friction, catom.restitution});
+  plane_ = geometry_of(model::Plane{}, {catom.ground_friction, 0});
   moments_ = body.moments * catom.mass;
 }
 

@@ -15,13 +15,14 @@
 
 namespace volvox::mixed {
 
-// What a catom is in physics. Its shape follows from its lattice: balls on bcc and fcc, upright cylinders as high as
-// wide on hex, cubes on square and cubic.
+// What a catom is in physics. Its shape follows from its lattice: balls on bcc and fcc, upright cylinders half as
+// high as wide on hex, cubes on square and cubic.
 struct CatomBody {
   double mass = 0.001;  // kg
   double friction = 0.5;
   double restitution = 0;
-  double drag = 0;  // 1/s: of velocity and spin, by air and by rolling; without it a ball rolls for ever
+  double ground_friction = 0.5;  // of the ground; a pair takes the geometric mean
+  double drag = 0;               // 1/s: of velocity and spin, by air and by rolling; without it a ball rolls for ever
 };
 
 class Bodies {

@@ -109,7 +109,8 @@ void MixedWorld::move_over(const Who& who, Who& beside) {
       const std::uint32_t other = around.at(port);
       if (other == lattice::nobody) continue;
       if (!goes(other)) beside.push_back(other);
-      if (!goes(other) || catom < other) made.push_back({std::min(catom, other), std::max(catom, other), {}});
+      if (!rings_ && (!goes(other) || catom < other))
+        made.push_back({std::min(catom, other), std::max(catom, other), {}});
     }
   }
   for (Bond& bond : bonds_)
@@ -210,7 +211,9 @@ void MixedWorld::go_back() {
   std::vector<Home> homes;
   for (const Loose& one : loose_) {
     Home home{one.catom, {}};
-    if (one.still < options_.rest_time || !lies_in(one, home.cell)) continue;
+    const bool rolls = std::any_of(rolling_.begin(), rolling_.end(),
+                                   [&](const Rolling& r) { return r.catom == one.catom || r.pivot == one.catom; });
+    if (rolls || one.still < options_.rest_time || !lies_in(one, home.cell)) continue;
     bool held = stands(home.cell);
     for (int port = 0; port < ensemble.lattice().ports() && !held; ++port)
       held = ensemble.at(ensemble.lattice().neighbor(home.cell, port)) != lattice::nobody;

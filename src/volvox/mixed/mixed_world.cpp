@@ -37,6 +37,7 @@ MixedWorld::MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options,
       bodies_(catoms.ensemble().lattice(), options.body, options.ground),
       directions_(directions_of(catoms.ensemble().lattice())) {
   const lattice::Lattice& lattice = catoms.ensemble().lattice();
+  if (options.rings) rings_.emplace(*options.rings);
   // All cells that one within 1.3 pitches of a place can be from the cell that is nearest to it.
   constexpr double reach = 1.3 + 0.87;
   for (int parity = 0; parity < 2; ++parity) {
@@ -88,6 +89,18 @@ Result<void> MixedWorld::start() {
   if (!positive(options_.place) || options_.place > 0.4)
     return Error(fmt::format("a catom cannot be taken for one in a cell {} pitches away", options_.place),
                  "give more than 0 and at most 0.4");
+  if (rings_) {
+    const RingOptions& ring = *options_.rings;
+    const double pitch = catoms_.ensemble().lattice().pitch();
+    if (catoms_.ensemble().lattice().kind() != lattice::Kind::hex ||
+        catoms_.motions().model() != lattice::MotionModel::roll)
+      return Error("catoms roll by magnets on hexagonal lattices", "use lattice hex with motion roll");
+    if (ring.features < 6 || ring.features % 6 != 0 || !(ring.radius > 0 && ring.radius < pitch / 2) ||
+        !positive(ring.strength) || !positive(ring.step_time) || !(ring.roll > 0 && ring.roll <= 1) ||
+        !positive(ring.range))
+      return Error("the ring of magnets is impossible",
+                   "give a multiple of six features within the catom, and positive strength, range and times");
+  }
   if (auto made = make_engine(nullptr); !made.ok()) return made;
   return catoms_.start();
 }
@@ -118,8 +131,8 @@ Result<void> MixedWorld::tick(Time begin, Time end) {
     look_around();
     return {};
   }
-  for (const Loose& one : loose_) bodies_.slow_down(one.body);
-  if (StepStatus status = bodies_.engine().advance(begin, end); !status.ok()) {
+  if (rings_) begin_rolls();
+  if (StepStatus status = advance(begin, end); !status.ok()) {
     std::string name = "the world";
     for (const Loose& one : loose_)
       if (one.body == status.body) name = fmt::format("the catom {}", one.catom);
@@ -127,6 +140,7 @@ Result<void> MixedWorld::tick(Time begin, Time end) {
                  "try shorter substeps (--substep), lighter hits or weaker bonds");
   }
   break_bonds();
+  if (rings_) end_rolls(dt);
   note_rest(dt);
   if (options_.goes_back) go_back();
   look_around();
@@ -171,6 +185,7 @@ void MixedWorld::forget_what_moved() {
     for (Bond& bond : bonds_)
       if (bond.of(catom)) cut(bond);
     std::erase_if(bonds_, [&](const Bond& bond) { return bond.of(catom); });
+    std::erase_if(rolling_, [&](const Rolling& one) { return one.catom == catom || one.pivot == catom; });
     if (const Loose* one = find_loose(catom)) {
       bodies_.remove(one->body);
       loose_.erase(loose_.begin() + (one - loose_.data()));
@@ -258,6 +273,12 @@ void MixedWorld::break_bonds() {
 }
 
 int MixedWorld::port_towards(const Vec3& direction) const {
+  if (catoms_.ensemble().lattice().kind() == lattice::Kind::hex) {  // six sixths: one is always near
+    int best = 0;
+    for (int port = 1; port < std::ssize(directions_); ++port)
+      if (dot(directions_[port], direction) > dot(directions_[best], direction)) best = port;
+    return best;
+  }
   for (int port = 0; port < std::ssize(directions_); ++port)
     if (dot(directions_[port], direction) >= touch_cosine) return port;
   return lattice::no_port;
@@ -274,9 +295,12 @@ void MixedWorld::find_touches(std::vector<Touch>& touches) const {
   std::vector<Pair> pairs;
   std::vector<Vec3> places;
   for (const Loose& one : loose_) places.push_back(bodies_.pose(one.body).position);
+  // On hex a catom is a ring of features, and its ports are directions of the world in dynamics, too.
+  const bool ring = ensemble.lattice().kind() == lattice::Kind::hex;
   const auto port_of = [&](const Loose& one, const Vec3& to) {
     const Pose& pose = bodies_.pose(one.body);
-    return port_towards(pose.rotation.conjugate() * normalized(to - pose.position));
+    const Vec3 way = normalized(to - pose.position);
+    return port_towards(ring ? way : pose.rotation.conjugate() * way);
   };
   const auto add = [&](std::uint32_t a, int port_a, std::uint32_t b, int port_b, double squared) {
     if (port_a == lattice::no_port || port_b == lattice::no_port) return;
@@ -323,16 +347,18 @@ void MixedWorld::look_around() {
   std::vector<lattice::PackedCell> blocked;
   const double reach = blocked_reach * ensemble.lattice().pitch();
   for (std::size_t i = 0; i < loose_.size(); ++i) {
-    loose.push_back({loose_[i].catom, poses[i].position});
+    const bool rolls =
+        std::any_of(rolling_.begin(), rolling_.end(), [&](const Rolling& one) { return one.catom == loose_[i].catom; });
+    loose.push_back({loose_[i].catom, poses[i].position, rolls, rings_.has_value()});
     each_near(poses[i].position, reach, [&](std::uint32_t catom, const Cell& cell, const Vec3&) {
       if (catom == lattice::nobody) blocked.push_back(lattice::pack(cell));
     });
   }
   std::sort(blocked.begin(), blocked.end());
   blocked.erase(std::unique(blocked.begin(), blocked.end()), blocked.end());
-  std::vector<Touch> touches;
-  find_touches(touches);
-  catoms_.place_loose(std::move(loose), touches, std::move(blocked));
+  touches_.clear();
+  find_touches(touches_);
+  catoms_.place_loose(std::move(loose), touches_, std::move(blocked));
   looked_at_ = std::move(poses);
 }
 
@@ -343,11 +369,12 @@ void MixedWorld::archive(Archive& ar) {
   ar("walls", walls_);
   ar("bonds", bonds_);
   ar("asked", asked_);
+  ar("rolling", rolling_);
   ar("changes", changes_);
   bodies_.archive(ar);
   if (!ar.loading()) return;
   if (ar.ok() && !sound()) ar.fail("the snapshot is damaged: its catoms in dynamics do not fit together");
-  if (!ar.ok()) loose_.clear(), walls_.clear(), bonds_.clear(), asked_.clear();
+  if (!ar.ok()) loose_.clear(), walls_.clear(), bonds_.clear(), asked_.clear(), rolling_.clear();
   looked_at_.clear();
   changed_ = true;
   look_around();
@@ -372,6 +399,12 @@ bool MixedWorld::sound() const {
       return false;
     bodies.push_back(wall.body.index);
   }
+  if (!ascending(rolling_) || (!rings_ && !rolling_.empty())) return false;
+  for (const Rolling& one : rolling_)
+    if (find_loose(one.catom) == nullptr || find_loose(one.pivot) == nullptr || one.catom == one.pivot ||
+        (one.turn != 1 && one.turn != -1) || !(one.time >= 0 && one.time < 1e6) || one.own < 0 || one.own > 1000 ||
+        one.of_pivot < 0 || one.of_pivot > 1000)
+      return false;
   for (const Asked& asked : asked_)
     if (!ensemble.there(asked.catom) || !finite(asked.velocity)) return false;
   for (const Bond& bond : bonds_) {

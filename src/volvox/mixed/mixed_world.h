@@ -25,6 +25,7 @@
 
 #include "volvox/lattice/catom_world.h"
 #include "volvox/mixed/bodies.h"
+#include "volvox/mixed/rings.h"
 
 namespace volvox::mixed {
 
@@ -54,6 +55,8 @@ struct MixedOptions {
   double rest_speed = 0.05;  // pitches a second, of its centre and of its surface
   double rest_time = 0.5;    // s
   double place = 0.1;        // pitches from the centre of its cell
+  // On hex: catoms in dynamics have magnets in place of bonds, and roll by them when their programs ask for it.
+  std::optional<RingOptions> rings{};
 };
 
 // What went over and back, since the start.
@@ -61,12 +64,14 @@ struct Changes {
   std::uint64_t asked = 0, hit = 0, loaded = 0, pushed = 0, fell = 0;  // to dynamics, and why
   std::uint64_t back = 0;
   std::uint64_t bonds_broken = 0;
-  std::uint64_t most = 0;  // in dynamics at once
-  double farthest = 0;     // m, from the centre of the cell that one went back to
-  double energy_lost = 0;  // J, kinetic, of those that went back
+  std::uint64_t rolls = 0, rolls_refused = 0, steps_missed = 0;  // by magnets; a sixth of a turn is two steps
+  std::uint64_t most = 0;                                        // in dynamics at once
+  double farthest = 0;                                           // m, from the centre of the cell that one went back to
+  double energy_lost = 0;                                        // J, kinetic, of those that went back
   std::uint64_t over() const { return asked + hit + loaded + pushed + fell; }
 };
-VOLVOX_TYPE(Changes, asked, hit, loaded, pushed, fell, back, bonds_broken, most, farthest, energy_lost)
+VOLVOX_TYPE(Changes, asked, hit, loaded, pushed, fell, back, bonds_broken, rolls, rolls_refused, steps_missed, most,
+            farthest, energy_lost)
 
 class MixedWorld {
  public:
@@ -165,6 +170,13 @@ class MixedWorld {
   void look_around();
   void find_touches(std::vector<lattice::Touch>& touches) const;
 
+  // Magnets: rolling.cpp.
+  StepStatus advance(Time begin, Time end);
+  void begin_rolls();
+  bool may_roll(std::uint32_t catom, std::uint32_t pivot) const;
+  void set_magnets();
+  void end_rolls(double dt);
+
   const Loose* find_loose(std::uint32_t catom) const;
   physics::BodyId body_of(std::uint32_t catom);  // a wall is made if there is none
   void remove_wall(std::uint32_t catom);
@@ -192,10 +204,13 @@ class MixedWorld {
   std::vector<Loose> loose_;              // by catom
   std::vector<Wall> walls_;               // by catom
   std::vector<Bond> bonds_;               // by catoms
-  std::vector<Asked> asked_;              // by catom
+  std::vector<Rolling> rolling_;          // by catom
+  std::optional<Rings> rings_;
+  std::vector<Asked> asked_;  // by catom
   Changes changes_;
 
   // What follows from the state.
+  std::vector<lattice::Touch> touches_;
   std::vector<Pose> looked_at_;  // poses by loose catom when touches were found
   bool changed_ = true;          // who is where has changed since
   bool moved_ = true;            // a body has moved in the last tick

@@ -197,6 +197,9 @@ class WorldReader {
   void read_population(const XMLElement& e) {
     const Attributes attributes(e, report_);
     if (attributes.text("type") == "cells") return;  // cell_population.h
+    if (const XMLElement* dynamics = e.FirstChildElement("volvox:dynamics"))
+      report_.error(*dynamics, "only a population of cells has <volvox:dynamics>: modules always are in dynamics",
+                    R"(leave it out, or give type="cells")");
     const std::string name = attributes.required("name"), robot = attributes.required("robot");
     const std::string type = attributes.required("type");
     const std::optional<Pose> pose = attributes.pose("pose");
