@@ -89,7 +89,8 @@ void Connection::answer(const Request& request) {
   const auto refuse = [&](http::status status, const char* why) {
     respond(status, std::string(why) + "\n", "text/plain; charset=utf-8", head, false);
   };
-  if (!reception_.is_ours(text(request[http::field::host]), text(request[http::field::origin]))) return refuse(http::status::forbidden, "This page does not belong to this viewer.");
+  if (!reception_.is_ours(text(request[http::field::host]), text(request[http::field::origin])))
+    return refuse(http::status::forbidden, "This page does not belong to this viewer.");
   if (!reception_.knows_token(text(request.target())))
     return refuse(http::status::forbidden, "The token is missing or wrong: open the address that volvox printed.");
   move_to(&reception_.guests);

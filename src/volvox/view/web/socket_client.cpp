@@ -36,7 +36,7 @@ class SocketClient final : public Client, public std::enable_shared_from_this<So
   void leave();
 
   websocket::stream<tcp::socket, false> stream_;  // nothing is compressed
-  asio::steady_timer close_timer_;  // cuts off a client that does not answer the close
+  asio::steady_timer close_timer_;                // cuts off a client that does not answer the close
   Reception& reception_;
   beast::flat_buffer incoming_;
   struct Outgoing {
@@ -98,7 +98,8 @@ void SocketClient::read() {
 void SocketClient::send(Bytes bytes, bool binary) {
   if (closing_ || !open_) return;
   // A single message may be larger than the limit: the tree of a large world is.
-  if (waiting_bytes_ > reception_.options.max_backlog_bytes) return close(websocket::close_code::policy_error, "too slow");
+  if (waiting_bytes_ > reception_.options.max_backlog_bytes)
+    return close(websocket::close_code::policy_error, "too slow");
   waiting_bytes_ += bytes->size();
   waiting_.push_back({std::move(bytes), binary});
   if (!writing_) write_next();

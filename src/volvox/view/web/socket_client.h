@@ -1,8 +1,8 @@
 // The WebSocket of a client.
 #pragma once
 
-#include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 #include "volvox/view/web/reception.h"
 
