@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "flood.h"
 
@@ -18,26 +16,6 @@ std::vector<report::Point> steps(const FloodResult& result) {
   std::vector<report::Point> points;
   for (std::size_t i = 0; i < times.size(); ++i)
     if (i + 1 == times.size() || times[i + 1] > times[i]) points.push_back({times[i], static_cast<double>(i + 1)});
-  return points;
-}
-
-std::vector<report::Point> median_steps(const std::vector<FloodResult>& results) {
-  // The k-th catom is coloured at the median of the times at which each flood coloured its k-th.
-  std::vector<std::vector<double>> sorted;
-  for (const FloodResult& result : results) {
-    std::vector<double>& times = sorted.emplace_back();
-    for (const double t : result.at) times.push_back(t >= 0 ? t : std::numeric_limits<double>::infinity());
-    std::sort(times.begin(), times.end());
-  }
-  std::vector<report::Point> points;
-  for (std::size_t k = 0; !sorted.empty() && k < sorted[0].size(); ++k) {
-    std::vector<double> times;
-    for (const auto& flood : sorted) times.push_back(flood[k]);
-    const double t = median(std::move(times));
-    if (!std::isfinite(t)) break;
-    if (!points.empty() && points.back().x == t) points.back().y = static_cast<double>(k + 1);
-    else points.push_back({t, static_cast<double>(k + 1)});
-  }
   return points;
 }
 

@@ -11,8 +11,6 @@ namespace volvox::experiments::vouivre {
 
 // The number of coloured catoms against time (s), of one flood.
 std::vector<report::Point> steps(const FloodResult& result);
-// And the median over several, at the times where it changes.
-std::vector<report::Point> median_steps(const std::vector<FloodResult>& results);
 // Curves of coloured catoms over time, up to all of them.
 report::Chart flood_chart(const std::string& title, std::size_t catoms, std::vector<report::Curve> curves);
 // Figure 10: the board in as many phases, coloured by the last re-transmitter.

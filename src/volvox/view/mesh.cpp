@@ -333,14 +333,6 @@ void append(Mesh& mesh, const model::Shape& shape, const Pose& pose, Rgba color)
   NormalSmoother(std::visit(ToSoup{}, shape), pose, color).add_to(mesh);
 }
 
-void append(Mesh& mesh, const Mesh& other, const Pose& pose) {
-  const auto first = narrow<std::uint32_t>(mesh.vertices.size());
-  for (const Vertex& v : other.vertices)
-    mesh.vertices.push_back(
-        {to_floats(pose * to_vec(v.position)), to_floats(pose.rotation * to_vec(v.normal)), v.color});
-  for (const std::uint32_t i : other.indices) mesh.indices.push_back(first + i);
-}
-
 Mesh simplified(const Mesh& mesh, std::size_t max_triangles) {
   if (mesh.triangles() <= max_triangles) return mesh;
   const model::Bounds bounds = mesh.bounds();

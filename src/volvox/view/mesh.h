@@ -45,7 +45,6 @@ struct Mesh {
 // infinite plane adds nothing: see RenderTree::grounds. Height fields of more than 384 samples per side
 // are subsampled.
 void append(Mesh& mesh, const model::Shape& shape, const Pose& pose, Rgba color);
-void append(Mesh& mesh, const Mesh& other, const Pose& pose);
 
 // A coarser mesh of at most `max_triangles`, for distant objects: all vertices in one cell of a
 // grid are merged into the one farthest out, so that silhouettes keep their size (vertex
