@@ -1,12 +1,13 @@
-#include "explore.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "experiments.h"
+#include "pit.h"
 #include "scout_pair.h"
 #include "volvox/base/index.h"
 #include "volvox/mind/camera.h"
 #include "volvox/scan/camera_view.h"
+#include "volvox/scan/evaluate.h"
 #include "volvox/scan/files.h"
 #include "volvox/scan/refine.h"
 #include "volvox/scan/triangle_tree.h"
@@ -50,173 +51,201 @@ Vec3 chromaticity(double r, double g, double b) {
   return {r / sum, g / sum, b / sum};
 }
 
+// On-line refinement: a pair of Scouts with an upright laser and a camera drives along the pit of the arena. The first
+// laser points become a mesh, which is refined with the new points every few seconds. At the end the camera's pictures
+// colour it.
+class Explore final : public sim::Experiment {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
+    return std::vector<model::ParameterDesc>{
+        {"method", "gsrm", {}, {}, {"gsrm", "pf", "mixed"}, "how points become a mesh", 0},
+        {"every", "3", 0.5, 100, {}, "seconds between two updates of the mesh", 0},
+        {"noise", "0.007", 0, 0.1, {}, "standard deviation of a range, in m", 0}};
+  }
+
+  Result<model::WorldModel> init(sim::Setup& setup) override {
+    const Parameters parameters(setup.settings, "experiment arenas/explore");
+    const std::string method = parameters.text("method", "gsrm");
+    every_ = parameters.number("every", 3);
+    const double noise = parameters.number("noise", 0.007);
+    if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+    auto parsed = scan::parse_method(method);
+    if (!parsed.ok()) return parsed.error();
+    build_ = {.method = *parsed, .seed = setup.seed};
+    next_ = every_;
+    truth_ = simple_arena({});
+
+    model::WorldBuilder builder("explore");
+    for (std::size_t k = 0; k < std::size(parts); ++k) {
+      scan::TriangleMesh part = truth_;
+      std::erase_if(part.triangles, [&](const scan::Triangle& t) { return part_of(truth_, t) != k; });
+      builder.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0},
+                           parts[k].color, parts[k].name);
+    }
+    constexpr int rays = 720;
+    // A full circle in the vertical plane across the robot's path.
+    const model::Sensor upright{laser,
+                                "laser",
+                                0,
+                                {{0, 0, 0.08}, Quat::from_axes({0, 0, 1}, {1, 0, 0})},
+                                {{"rays", std::to_string(rays)},
+                                 {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)},
+                                 {"max_range", "8"}},
+                                0};
+    const model::Sensor eye{eye_name,
+                            "camera",
+                            0,
+                            camera_mount,
+                            {{"width", std::to_string(width)},
+                             {"height", std::to_string(height)},
+                             {"field_of_view", std::to_string(field_of_view)},
+                             {"near", std::to_string(near)}},
+                            0};
+    const auto added =
+        add_scout_pair(builder, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}},
+                       {{"speed", "0.3"}, {"ramp", "0.2"}},
+                       {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
+    if (!added.ok()) return added.error();
+    model::RunSettings run;
+    run.duration = Time::seconds(12);
+    builder.set_run(run);
+    return builder.build();
+  }
+
+  std::string camera() const override { return overview; }
+  void observe(const sim::Simulation& simulation) override {
+    const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
+    const auto cast = simulation.minds().rays();  // the laser's, then the camera's: in the order of the sensors
+    for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
+      if (ranges[i] < cast[i].range && ranges[i] > 0.15)  // a shorter range is the robot itself
+        points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);
+    const double now = simulation.now().seconds();
+    if (now >= next_picture_ - 1e-9 && cast.size() >= ranges.size() + std::size_t{width} * height) {
+      next_picture_ += picture_every;
+      const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(eye_name);
+      const Pose at = camera_pose(cast.subspan(ranges.size(), std::size_t{width} * height));
+      camera_at_.push_back(at.position);
+      camera_turn_.push_back(at.rotation);
+      pictures_.push_back(image.rgb);
+    }
+    if (now < next_ - 1e-9) return;
+    next_ += every_;
+    learn();
+  }
+
+  void shutdown(const sim::Simulation&, sim::Metrics& metrics) override {
+    scan::TriangleMesh colored = mesh();
+    std::vector<scan::CameraView> views;
+    for (std::size_t i = 0; i < pictures_.size(); ++i)
+      if (pictures_[i].size() == 3u * width * height)
+        views.push_back({{camera_at_[i], camera_turn_[i]}, field_of_view, width, height, pictures_[i]});
+    const scan::Rgb unseen{0, 0, 0};
+    const std::size_t painted = scan::paint(colored, views, unseen);
+    std::size_t right = 0;
+    const scan::TriangleTree tree(truth_);
+    for (std::size_t i = 0; i < colored.vertices.size(); ++i) {
+      if (colored.colors[i] == unseen) continue;
+      const Vec3 seen = chromaticity(colored.colors[i].r, colored.colors[i].g, colored.colors[i].b);
+      std::size_t nearest = 0;
+      double least = 1e300;
+      for (std::size_t k = 0; k < std::size(parts); ++k) {
+        const double off = length(seen - chromaticity(parts[k].color.r, parts[k].color.g, parts[k].color.b));
+        if (off < least) least = off, nearest = k;
+      }
+      right += nearest == part_of(truth_, truth_.triangles[tree.nearest(colored.vertices[i]).triangle]);
+    }
+    last_ = std::move(colored);
+    const auto of = [](const std::vector<double>& values, bool last) {
+      return values.empty() ? sim::not_measured : last ? values.back() : values.front();
+    };
+    metrics.set("learned", real(f_scores_.size()), "number of meshes made");
+    metrics.set("too_little", real(failures_), "number of times there were too few points for a mesh");
+    metrics.set("triangles", real(triangles_.size()), "of the last mesh");
+    metrics.set("f_2cm_first", of(f_scores_, false), "F-score at 2 cm of the first mesh against the true arena");
+    metrics.set("f_2cm_last", of(f_scores_, true), "F-score at 2 cm of the last mesh");
+    metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "mean distance, true arena to first mesh");
+    metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "mean distance, true arena to last mesh");
+    metrics.set("painted", sim::mean_of(real(painted), real(last_.vertices.size())),
+                "fraction of the vertices that the camera saw");
+    metrics.set("color_right", sim::mean_of(real(right), real(painted)),
+                "fraction of these vertices with the right colour");
+  }
+
+  Result<void> write(const std::filesystem::path& folder) const override {
+    if (first_triangles_.empty()) return {};  // the run was too short for a mesh
+    scan::TriangleMesh first;
+    first.vertices = first_vertices_;
+    first.triangles = first_triangles_;
+    if (auto written = scan::write_mesh(first, folder / "arena_first.ply"); !written.ok()) return written;
+    return scan::write_mesh(last_, folder / "arena_last.ply");
+  }
+
+  void archive_state(Archive& ar) override {
+    ar("vertices", vertices_);
+    ar("triangles", triangles_);
+    ar("first vertices", first_vertices_);
+    ar("first triangles", first_triangles_);
+    ar("points", points_);
+    ar("camera at", camera_at_);
+    ar("camera turn", camera_turn_);
+    ar("pictures", pictures_);
+    ar("f scores", f_scores_);
+    ar("completeness", completeness_);
+    ar("next", next_);
+    ar("next picture", next_picture_);
+    ar("failures", failures_);
+  }
+
+ private:
+  void learn() {
+    scan::TriangleMesh learned;
+    const scan::Cloud seen{points_, {}};
+    if (triangles_.empty()) {
+      if (auto built = scan::build(seen, build_); built.ok()) learned = std::move(built->mesh);
+    } else if (auto refined = scan::refine(mesh(), {seen}, {build_, true}); refined.ok()) {
+      learned = std::move(refined->built.mesh);
+    }
+    if (learned.triangles.empty()) {
+      ++failures_;  // too few points: they are kept for the next update
+      return;
+    }
+    vertices_ = learned.vertices;
+    triangles_ = learned.triangles;
+    points_.clear();
+    if (f_scores_.empty()) first_vertices_ = vertices_, first_triangles_ = triangles_;
+    const scan::Evaluation e = scan::evaluate(learned, truth_, 1000);
+    f_scores_.push_back(e.f_2cm);
+    completeness_.push_back(e.completeness_mean);
+  }
+
+  scan::TriangleMesh mesh() const {
+    scan::TriangleMesh mesh;
+    mesh.vertices = vertices_;
+    mesh.triangles = triangles_;
+    return mesh;
+  }
+
+  scan::BuildOptions build_;
+  double every_ = 3;  // s
+  scan::TriangleMesh truth_;
+  // The current mesh.
+  std::vector<Vec3> vertices_;
+  std::vector<scan::Triangle> triangles_;
+  // The first mesh, and the last one in the camera's colours: written to the run's folder.
+  std::vector<Vec3> first_vertices_;
+  std::vector<scan::Triangle> first_triangles_;
+  scan::TriangleMesh last_;
+  std::vector<Vec3> points_;  // seen since the last mesh was made; world frame
+  std::vector<Vec3> camera_at_;
+  std::vector<Quat> camera_turn_;
+  std::vector<std::vector<std::uint8_t>> pictures_;
+  std::vector<double> f_scores_, completeness_;  // of each mesh: F-score at 2 cm; m
+  double next_ = 0, next_picture_ = 0;           // s
+  std::int64_t failures_ = 0;
+};
+
 }  // namespace
 
-Result<std::vector<model::ParameterDesc>> Explore::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{
-      {"method", "gsrm", {}, {}, {"gsrm", "pf", "mixed"}, "how points become a mesh", 0},
-      {"every", "3", 0.5, 100, {}, "seconds between two updates of the mesh", 0},
-      {"noise", "0.007", 0, 0.1, {}, "standard deviation of a range, in m", 0}};
-}
-
-Result<model::WorldModel> Explore::init(sim::Setup& setup) {
-  const Parameters parameters(setup.settings, "experiment arenas/explore");
-  const std::string method = parameters.text("method", "gsrm");
-  every_ = parameters.number("every", 3);
-  const double noise = parameters.number("noise", 0.007);
-  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
-  auto parsed = scan::parse_method(method);
-  if (!parsed.ok()) return parsed.error();
-  build_ = {.method = *parsed, .seed = setup.seed};
-  next_ = every_;
-  truth_ = simple_arena({});
-
-  model::WorldBuilder builder("explore");
-  for (std::size_t k = 0; k < std::size(parts); ++k) {
-    scan::TriangleMesh part = truth_;
-    std::erase_if(part.triangles, [&](const scan::Triangle& t) { return part_of(truth_, t) != k; });
-    builder.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0},
-                         parts[k].color, parts[k].name);
-  }
-  constexpr int rays = 720;
-  // A full circle in the vertical plane across the robot's path.
-  const model::Sensor upright{laser,
-                              "laser",
-                              0,
-                              {{0, 0, 0.08}, Quat::from_axes({0, 0, 1}, {1, 0, 0})},
-                              {{"rays", std::to_string(rays)},
-                               {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)},
-                               {"max_range", "8"}},
-                              0};
-  const model::Sensor eye{eye_name,
-                          "camera",
-                          0,
-                          camera_mount,
-                          {{"width", std::to_string(width)},
-                           {"height", std::to_string(height)},
-                           {"field_of_view", std::to_string(field_of_view)},
-                           {"near", std::to_string(near)}},
-                          0};
-  const auto added =
-      add_scout_pair(builder, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}},
-                     {{"speed", "0.3"}, {"ramp", "0.2"}},
-                     {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
-  if (!added.ok()) return added.error();
-  model::RunSettings run;
-  run.duration = Time::seconds(12);
-  builder.set_run(run);
-  return builder.build();
-}
-
-scan::TriangleMesh Explore::mesh() const {
-  scan::TriangleMesh mesh;
-  mesh.vertices = vertices_;
-  mesh.triangles = triangles_;
-  return mesh;
-}
-
-void Explore::learn() {
-  scan::TriangleMesh learned;
-  const scan::Cloud seen{points_, {}};
-  if (triangles_.empty()) {
-    if (auto built = scan::build(seen, build_); built.ok()) learned = std::move(built->mesh);
-  } else if (auto refined = scan::refine(mesh(), {seen}, {build_, true}); refined.ok()) {
-    learned = std::move(refined->built.mesh);
-  }
-  if (learned.triangles.empty()) {
-    ++failures_;  // too few points: they are kept for the next update
-    return;
-  }
-  vertices_ = learned.vertices;
-  triangles_ = learned.triangles;
-  points_.clear();
-  if (f_scores_.empty()) first_vertices_ = vertices_, first_triangles_ = triangles_;
-  const scan::Evaluation e = scan::evaluate(learned, truth_, 1000);
-  f_scores_.push_back(e.f_2cm);
-  completeness_.push_back(e.completeness_mean);
-}
-
-void Explore::observe(const sim::Simulation& simulation) {
-  const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
-  const auto cast = simulation.minds().rays();  // the laser's, then the camera's: in the order of the sensors
-  for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
-    if (ranges[i] < cast[i].range && ranges[i] > 0.15)  // a shorter range is the robot itself
-      points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);
-  const double now = simulation.now().seconds();
-  if (now >= next_picture_ - 1e-9 && cast.size() >= ranges.size() + std::size_t{width} * height) {
-    next_picture_ += picture_every;
-    const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(eye_name);
-    const Pose at = camera_pose(cast.subspan(ranges.size(), std::size_t{width} * height));
-    camera_at_.push_back(at.position);
-    camera_turn_.push_back(at.rotation);
-    pictures_.push_back(image.rgb);
-  }
-  if (now < next_ - 1e-9) return;
-  next_ += every_;
-  learn();
-}
-
-void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
-  scan::TriangleMesh colored = mesh();
-  std::vector<scan::CameraView> views;
-  for (std::size_t i = 0; i < pictures_.size(); ++i)
-    if (pictures_[i].size() == 3u * width * height)
-      views.push_back({{camera_at_[i], camera_turn_[i]}, field_of_view, width, height, pictures_[i]});
-  const scan::Rgb unseen{0, 0, 0};
-  const std::size_t painted = scan::paint(colored, views, unseen);
-  std::size_t right = 0;
-  const scan::TriangleTree tree(truth_);
-  for (std::size_t i = 0; i < colored.vertices.size(); ++i) {
-    if (colored.colors[i] == unseen) continue;
-    const Vec3 seen = chromaticity(colored.colors[i].r, colored.colors[i].g, colored.colors[i].b);
-    std::size_t nearest = 0;
-    double least = 1e300;
-    for (std::size_t k = 0; k < std::size(parts); ++k) {
-      const double off = length(seen - chromaticity(parts[k].color.r, parts[k].color.g, parts[k].color.b));
-      if (off < least) least = off, nearest = k;
-    }
-    right += nearest == part_of(truth_, truth_.triangles[tree.nearest(colored.vertices[i]).triangle]);
-  }
-  last_ = std::move(colored);
-  const auto of = [](const std::vector<double>& values, bool last) {
-    return values.empty() ? sim::not_measured : last ? values.back() : values.front();
-  };
-  metrics.set("learned", real(f_scores_.size()), "number of meshes made");
-  metrics.set("too_little", real(failures_), "number of times there were too few points for a mesh");
-  metrics.set("triangles", real(triangles_.size()), "of the last mesh");
-  metrics.set("f_2cm_first", of(f_scores_, false), "F-score at 2 cm of the first mesh against the true arena");
-  metrics.set("f_2cm_last", of(f_scores_, true), "F-score at 2 cm of the last mesh");
-  metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "mean distance, true arena to first mesh");
-  metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "mean distance, true arena to last mesh");
-  metrics.set("painted", sim::mean_of(real(painted), real(last_.vertices.size())),
-              "fraction of the vertices that the camera saw");
-  metrics.set("color_right", sim::mean_of(real(right), real(painted)),
-              "fraction of these vertices with the right colour");
-}
-
-Result<void> Explore::write(const std::filesystem::path& folder) const {
-  if (first_triangles_.empty()) return {};  // the run was too short for a mesh
-  scan::TriangleMesh first;
-  first.vertices = first_vertices_;
-  first.triangles = first_triangles_;
-  if (auto written = scan::write_mesh(first, folder / "arena_first.ply"); !written.ok()) return written;
-  return scan::write_mesh(last_, folder / "arena_last.ply");
-}
-
-void Explore::archive_state(Archive& ar) {
-  ar("vertices", vertices_);
-  ar("triangles", triangles_);
-  ar("first vertices", first_vertices_);
-  ar("first triangles", first_triangles_);
-  ar("points", points_);
-  ar("camera at", camera_at_);
-  ar("camera turn", camera_turn_);
-  ar("pictures", pictures_);
-  ar("f scores", f_scores_);
-  ar("completeness", completeness_);
-  ar("next", next_);
-  ar("next picture", next_picture_);
-  ar("failures", failures_);
-}
+sim::ExperimentFactory explore() { return make<Explore>(); }
 
 }  // namespace volvox::experiments::arenas

@@ -1,12 +1,13 @@
-#include "pit_snake.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "experiments.h"
+#include "pit.h"
 #include "volvox/base/index.h"
 #include "volvox/base/random.h"
+#include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::arenas {
 namespace {
@@ -18,113 +19,136 @@ double paper_step_us(const std::string& arena) {
   return arena == "gg" ? 907 + 221 : arena == "gsrm" ? 910 + 222 : arena == "pf" ? 908 + 223 : 901 + 218;
 }
 
+// The Symbrion paper, section 3.1 and figure 7: a snake of Scouts drives over a pit. A long snake crosses it; a short
+// one falls in.
+class PitSnake final : public sim::Experiment {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
+    std::vector<model::ParameterDesc> all = {
+        {"modules", "8", 1, 12, {}, "number of Scouts", 0, true, true},
+        {"bend", "0.05", -0.5, 0.5, {}, "angle of every hinge, in rad; positive: U-shaped", 0, false, true},
+        {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0, false, true},
+        {"pit", "0.4", 0.1, 1, {}, "width of the pit, in m", 0},
+        {"spread", "0", 0, 0.1, {}, "how far the start differs from seed to seed, in m either way; in rad, too", 0}};
+    for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
+    return all;
+  }
+
+  Result<model::WorldModel> init(sim::Setup& setup) override {
+    const Parameters parameters(setup.settings, "experiment arenas/pit_snake");
+    const std::int64_t modules = parameters.integer("modules", 8);
+    pit_.width = parameters.number("pit", 0.4);
+    arena_ = parameters.text("arena", "simple");
+    const double spread = parameters.number("spread", 0);
+    const int detail = narrow<int>(parameters.integer("detail", 1));
+    const model::Mind mind{
+        "roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
+    if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+    auto scout = setup.library.load("scout");
+    if (!scout.ok()) return scout.error();
+    auto arena = arena_named(arena_, detail, pit_, setup.seed);
+    if (!arena.ok()) return arena.error();
+    triangles_ = arena->mesh.triangles.size();
+
+    model::WorldBuilder builder("pit_snake");
+    add_arena(builder, *arena);
+    model::PlacementOptions options;
+    options.mind = mind;
+    // The head is module 0; its dock is 0.1 m before the pit. The paper has 100 trials with "different initial
+    // conditions".
+    RandomStream random(setup.seed, 0, "start");
+    const auto off = [&] { return spread > 0 ? random.uniform(-spread, spread) : 0.0; };
+    Pose start{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}};
+    start.position += Vec3{off() - spread, off(), 0};
+    if (spread > 0) start.rotation = Quat::axis_angle({0, 0, 1}, off());
+    builder.add_chain(*scout, modules, "back", "front", 0, start, "scout", options);
+    model::RunSettings run;
+    run.duration = Time::seconds(10);
+    builder.set_run(run);
+    return builder.build();
+  }
+
+  // Steep enough to see into the pit, with the way to it.
+  std::string camera() const override {
+    const double middle = pit_.width / 2 - 0.2;
+    return fmt::format("{0:.3f},-1.5,2.1:{0:.3f},0,-0.1", middle);
+  }
+
+  void observe(const sim::Simulation& simulation) override {
+    const world::World& world = simulation.world();
+    double first = -1e9, last = 1e9, lowest = 1e9;
+    for (const world::PlacementIndex module : world.modules()) {
+      const Vec3 hinge = world.link_pose(world.part(module).first_link).position;
+      first = std::max(first, hinge.x);
+      last = std::min(last, hinge.x);
+      lowest = std::min(lowest, hinge.z);
+      beside_ |= hinge.x > 0 && hinge.x < pit_.width && std::fabs(hinge.y) > Pit::half_length;
+    }
+    lowest_ = std::min(lowest_, lowest);
+    if (lowest_ > 0 && !beside_) spanned_ = std::max(spanned_, first);
+    const bool beyond = last > pit_.width + scout_length / 2 && lowest > 0 && !beside_;
+    if (!beyond) crossed_at_ = -1;
+    else if (crossed_at_ < 0) crossed_at_ = simulation.now().seconds();
+    dock_distance_ = std::max(dock_distance_, world.largest_dock_error().distance);
+
+    const double spent = simulation.phase_times().of(sim::Phase::move), tick = spent - spent_;
+    spent_ = spent;
+    sum_ += tick, squares_ += tick * tick, ++measured_;
+    ticks_.push_back(tick);
+  }
+
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override {
+    metrics.set("crossed", crossed_at_ >= 0,
+                "1: the whole snake is beyond the pit at the end, and did not go around it; Symbrion paper, figure 7");
+    metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had crossed; -: never");
+    metrics.set(
+        "spanned_m", spanned_,
+        "how far its foremost hinge came beyond the near edge of the pit before a Scout hung below the floor or "
+        "went around");
+    metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "lowest height of any Scout's hinge in the run");
+    metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "largest gap in any dock during the run");
+    metrics.set("triangles", real(triangles_), "of the arena");
+    const double substeps =
+        std::ceil(simulation.settings().dt.seconds() / simulation.world().model().run.max_substep - 1e-9);
+    const double count = real(measured_), mean = sim::mean_of(sum_, count);
+    metrics.set_beside_paper("step_us", mean / substeps * 1e6, paper_step_us(arena_),
+                             "mean wall time of a physics substep, collisions included; Symbrion paper, table 2");
+    metrics.set(
+        "step_deviation_us",
+        sim::measured_if(measured_ > 0, std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6),
+        "standard deviation of step_us over the ticks");
+    std::sort(ticks_.begin(), ticks_.end());
+    metrics.set("step_median_us",
+                sim::measured_if(measured_ > 0, ticks_.empty() ? 0 : ticks_[ticks_.size() / 2] / substeps * 1e6),
+                "median over the ticks, less disturbed by other programs");
+  }
+
+  void archive_state(Archive& ar) override {
+    ar("crossed at", crossed_at_);
+    ar("lowest", lowest_);
+    ar("dock distance", dock_distance_);
+    ar("beside", beside_);
+    ar("spanned", spanned_);
+  }
+
+ private:
+  Pit pit_;
+  std::string arena_;
+  std::size_t triangles_ = 0;
+  double crossed_at_ = -1;  // s; negative: not yet
+  double lowest_ = 1;       // m, height of the lowest hinge so far
+  double dock_distance_ = 0;
+  double spanned_ = -2;  // m, the farthest that the foremost hinge came while all stood on the floor
+  bool beside_ = false;  // a Scout was beside the pit: to go around is not to cross
+  // Wall time of the move phase; not part of the state.
+  double spent_ = 0;  // s, up to the last tick
+  double sum_ = 0, squares_ = 0;
+  std::vector<double> ticks_;  // s, of each tick
+  std::int64_t measured_ = 0;
+};
+
 }  // namespace
 
-Result<std::vector<model::ParameterDesc>> PitSnake::parameters(const std::filesystem::path&) const {
-  std::vector<model::ParameterDesc> all = {
-      {"modules", "8", 1, 12, {}, "number of Scouts", 0, true, true},
-      {"bend", "0.05", -0.5, 0.5, {}, "angle of every hinge, in rad; positive: U-shaped", 0, false, true},
-      {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0, false, true},
-      {"pit", "0.4", 0.1, 1, {}, "width of the pit, in m", 0},
-      {"spread", "0", 0, 0.1, {}, "how far the start differs from seed to seed, in m either way; in rad, too", 0}};
-  for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
-  return all;
-}
-
-Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
-  const Parameters parameters(setup.settings, "experiment arenas/pit_snake");
-  const std::int64_t modules = parameters.integer("modules", 8);
-  pit_.width = parameters.number("pit", 0.4);
-  arena_ = parameters.text("arena", "simple");
-  const double spread = parameters.number("spread", 0);
-  const int detail = narrow<int>(parameters.integer("detail", 1));
-  const model::Mind mind{
-      "roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
-  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
-  auto scout = setup.library.load("scout");
-  if (!scout.ok()) return scout.error();
-  auto arena = arena_named(arena_, detail, pit_, setup.seed);
-  if (!arena.ok()) return arena.error();
-  triangles_ = arena->mesh.triangles.size();
-
-  model::WorldBuilder builder("pit_snake");
-  add_arena(builder, *arena);
-  model::PlacementOptions options;
-  options.mind = mind;
-  // The head is module 0; its dock is 0.1 m before the pit. The paper has 100 trials with "different initial
-  // conditions".
-  RandomStream random(setup.seed, 0, "start");
-  const auto off = [&] { return spread > 0 ? random.uniform(-spread, spread) : 0.0; };
-  Pose start{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}};
-  start.position += Vec3{off() - spread, off(), 0};
-  if (spread > 0) start.rotation = Quat::axis_angle({0, 0, 1}, off());
-  builder.add_chain(*scout, modules, "back", "front", 0, start, "scout", options);
-  model::RunSettings run;
-  run.duration = Time::seconds(10);
-  builder.set_run(run);
-  return builder.build();
-}
-
-// Steep enough to see into the pit, with the way to it.
-std::string PitSnake::camera() const {
-  const double middle = pit_.width / 2 - 0.2;
-  return fmt::format("{0:.3f},-1.5,2.1:{0:.3f},0,-0.1", middle);
-}
-
-void PitSnake::observe(const sim::Simulation& simulation) {
-  const world::World& world = simulation.world();
-  double first = -1e9, last = 1e9, lowest = 1e9;
-  for (const world::PlacementIndex module : world.modules()) {
-    const Vec3 hinge = world.link_pose(world.part(module).first_link).position;
-    first = std::max(first, hinge.x);
-    last = std::min(last, hinge.x);
-    lowest = std::min(lowest, hinge.z);
-    beside_ |= hinge.x > 0 && hinge.x < pit_.width && std::fabs(hinge.y) > Pit::half_length;
-  }
-  lowest_ = std::min(lowest_, lowest);
-  if (lowest_ > 0 && !beside_) spanned_ = std::max(spanned_, first);
-  const bool beyond = last > pit_.width + scout_length / 2 && lowest > 0 && !beside_;
-  if (!beyond) crossed_at_ = -1;
-  else if (crossed_at_ < 0) crossed_at_ = simulation.now().seconds();
-  dock_distance_ = std::max(dock_distance_, world.largest_dock_error().distance);
-
-  const double spent = simulation.phase_times().of(sim::Phase::move), tick = spent - spent_;
-  spent_ = spent;
-  sum_ += tick, squares_ += tick * tick, ++measured_;
-  ticks_.push_back(tick);
-}
-
-void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  metrics.set("crossed", crossed_at_ >= 0,
-              "1: the whole snake is beyond the pit at the end, and did not go around it; Symbrion paper, figure 7");
-  metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had crossed; -: never");
-  metrics.set("spanned_m", spanned_,
-              "how far its foremost hinge came beyond the near edge of the pit before a Scout hung below the floor or "
-              "went around");
-  metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "lowest height of any Scout's hinge in the run");
-  metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "largest gap in any dock during the run");
-  metrics.set("triangles", real(triangles_), "of the arena");
-  const double substeps =
-      std::ceil(simulation.settings().dt.seconds() / simulation.world().model().run.max_substep - 1e-9);
-  const double count = real(measured_), mean = sim::mean_of(sum_, count);
-  metrics.set_beside_paper("step_us", mean / substeps * 1e6, paper_step_us(arena_),
-                           "mean wall time of a physics substep, collisions included; Symbrion paper, table 2");
-  metrics.set(
-      "step_deviation_us",
-      sim::measured_if(measured_ > 0, std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6),
-      "standard deviation of step_us over the ticks");
-  std::sort(ticks_.begin(), ticks_.end());
-  metrics.set("step_median_us",
-              sim::measured_if(measured_ > 0, ticks_.empty() ? 0 : ticks_[ticks_.size() / 2] / substeps * 1e6),
-              "median over the ticks, less disturbed by other programs");
-}
-
-void PitSnake::archive_state(Archive& ar) {
-  ar("crossed at", crossed_at_);
-  ar("lowest", lowest_);
-  ar("dock distance", dock_distance_);
-  ar("beside", beside_);
-  ar("spanned", spanned_);
-}
+sim::ExperimentFactory pit_snake() { return make<PitSnake>(); }
 
 }  // namespace volvox::experiments::arenas

@@ -1,9 +1,9 @@
-#include "arm_growth.h"
-
 #include "disturbance.h"
+#include "experiments.h"
 #include "grow.h"
 #include "segments.h"
 #include "volvox/base/index.h"
+#include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
@@ -117,80 +117,92 @@ Result<std::shared_ptr<const robots::GrowPlan>> make_plan(const model::ModuleMod
   return std::shared_ptr<const robots::GrowPlan>(plan);
 }
 
+// The ReMod3D paper, figure 5 (top): a SuperBot on a base docks with two modules nearby, one after the other, and
+// becomes an arm of three.
+class ArmGrowth final : public sim::Experiment {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
+    return std::vector<model::ParameterDesc>{
+        {"disturbed",
+         "true",
+         {},
+         {},
+         {"true", "false"},
+         "loose modules lie anywhere within reach, clocks differ, sensors have noise, modules in random order",
+         0},
+        {"messages", "true", {}, {}, {"true", "false"}, "whether messages between modules arrive", 0}};
+  }
+
+  Result<model::WorldModel> init(sim::Setup& setup) override {
+    auto superbot = setup.library.load("superbot");
+    if (!superbot.ok()) return superbot.error();
+    auto plan = make_plan(**superbot);
+    if (!plan.ok()) return plan.error();
+    setup.registries.behaviors.add(
+        "grow", [plan = *plan] { return std::make_unique<robots::Grow>(plan); },
+        "an arm that docks with modules nearby");
+    const Model module = with_beacons(**superbot);
+    model::WorldBuilder builder("arm_growth");
+    builder.add_ground();
+    builder.add(make_base(), Pose{}, "base");
+    model::PlacementOptions arm, loose;
+    const bool disturbed = setup.settings.at("disturbed") == "true";
+    const Start start = disturbed ? anywhere(setup.seed)
+                                  : Start{1, lying(0.142, 0, radians(12)), lying(0.307, radians(-60), radians(12))};
+    arm.positions = {{"yaw", -start.side * fold}, {"roll", quarter}, {"pitch", start.side * fold}};
+    loose.positions = {{"roll", quarter}};
+    builder.add(module, std::nullopt, "m0", arm);
+    builder.connect("base.mount", "m0.back");
+    const auto pose = [](const Lying& at) { return Pose{at.at(half), Quat::axis_angle({0, 0, 1}, at.heading)}; };
+    builder.add(module, pose(start.first), "m1", loose);
+    builder.add(module, pose(start.second), "m2", loose);
+    builder.set_run({Time::seconds(60), {1, 60}, 1.0 / 240});
+    auto world = builder.build();
+    if (!world.ok()) return world;
+    if (disturbed) {
+      permute_modules(*world, setup.seed);
+      set_clocks_apart(*world);
+      add_percept_noise(*world);
+    }
+    if (setup.settings.at("messages") == "false") cut_messages(*world);
+    return world;
+  }
+
+  void observe(const sim::Simulation& simulation) override {
+    for (const world::DockEvent& event : simulation.dock_events())
+      if (event.kind == world::DockEvent::Kind::engaged && simulation.tick() > 1)
+        engaged_at_.push_back(simulation.now().seconds());
+  }
+
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override {
+    const world::World& world = simulation.world();
+    // Counts the modules from the base on: each module's front is docked to the next one's back.
+    int modules = 0;
+    world::PlacementIndex base = 0;
+    while (world.name(base) != "base") ++base;
+    for (world::DockIndex dock = world.part(base).first_dock; world.graph().partner(dock) != world::nobody;) {
+      const world::PlacementIndex module = world.graph().owner(world.graph().partner(dock));
+      ++modules;
+      dock = world.part(module).first_dock + world.module_model(module).dock_index("front");
+    }
+    metrics.set("arm_modules", modules, "length of the arm in modules, at the end");
+    metrics.set("grown", modules == 3 && world.docks_broken() == 0 ? 1 : 0,
+                "1: an arm of three modules, no dock broke");
+    metrics.set("first_docked_s", engaged_at_.empty() ? sim::not_measured : engaged_at_.front(),
+                "when the first loose module docked; -: never");
+    metrics.set("second_docked_s", engaged_at_.size() < 2 ? sim::not_measured : engaged_at_[1],
+                "when the second loose module docked; -: never");
+    metrics.set("docks_broken", real(world.docks_broken()));
+  }
+
+  void archive_state(Archive& ar) override { ar("engaged at", engaged_at_); }
+
+ private:
+  std::vector<double> engaged_at_;  // s, when docks engaged
+};
+
 }  // namespace
 
-Result<std::vector<model::ParameterDesc>> ArmGrowth::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{
-      {"disturbed",
-       "true",
-       {},
-       {},
-       {"true", "false"},
-       "loose modules lie anywhere within reach, clocks differ, sensors have noise, modules in random order",
-       0},
-      {"messages", "true", {}, {}, {"true", "false"}, "whether messages between modules arrive", 0}};
-}
-
-Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
-  auto superbot = setup.library.load("superbot");
-  if (!superbot.ok()) return superbot.error();
-  auto plan = make_plan(**superbot);
-  if (!plan.ok()) return plan.error();
-  setup.registries.behaviors.add(
-      "grow", [plan = *plan] { return std::make_unique<robots::Grow>(plan); }, "an arm that docks with modules nearby");
-  const Model module = with_beacons(**superbot);
-  model::WorldBuilder builder("arm_growth");
-  builder.add_ground();
-  builder.add(make_base(), Pose{}, "base");
-  model::PlacementOptions arm, loose;
-  const bool disturbed = setup.settings.at("disturbed") == "true";
-  const Start start = disturbed ? anywhere(setup.seed)
-                                : Start{1, lying(0.142, 0, radians(12)), lying(0.307, radians(-60), radians(12))};
-  arm.positions = {{"yaw", -start.side * fold}, {"roll", quarter}, {"pitch", start.side * fold}};
-  loose.positions = {{"roll", quarter}};
-  builder.add(module, std::nullopt, "m0", arm);
-  builder.connect("base.mount", "m0.back");
-  const auto pose = [](const Lying& at) { return Pose{at.at(half), Quat::axis_angle({0, 0, 1}, at.heading)}; };
-  builder.add(module, pose(start.first), "m1", loose);
-  builder.add(module, pose(start.second), "m2", loose);
-  builder.set_run({Time::seconds(60), {1, 60}, 1.0 / 240});
-  auto world = builder.build();
-  if (!world.ok()) return world;
-  if (disturbed) {
-    permute_modules(*world, setup.seed);
-    set_clocks_apart(*world);
-    add_percept_noise(*world);
-  }
-  if (setup.settings.at("messages") == "false") cut_messages(*world);
-  return world;
-}
-
-void ArmGrowth::observe(const sim::Simulation& simulation) {
-  for (const world::DockEvent& event : simulation.dock_events())
-    if (event.kind == world::DockEvent::Kind::engaged && simulation.tick() > 1)
-      engaged_at_.push_back(simulation.now().seconds());
-}
-
-void ArmGrowth::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  const world::World& world = simulation.world();
-  // Counts the modules from the base on: each module's front is docked to the next one's back.
-  int modules = 0;
-  world::PlacementIndex base = 0;
-  while (world.name(base) != "base") ++base;
-  for (world::DockIndex dock = world.part(base).first_dock; world.graph().partner(dock) != world::nobody;) {
-    const world::PlacementIndex module = world.graph().owner(world.graph().partner(dock));
-    ++modules;
-    dock = world.part(module).first_dock + world.module_model(module).dock_index("front");
-  }
-  metrics.set("arm_modules", modules, "length of the arm in modules, at the end");
-  metrics.set("grown", modules == 3 && world.docks_broken() == 0 ? 1 : 0, "1: an arm of three modules, no dock broke");
-  metrics.set("first_docked_s", engaged_at_.empty() ? sim::not_measured : engaged_at_.front(),
-              "when the first loose module docked; -: never");
-  metrics.set("second_docked_s", engaged_at_.size() < 2 ? sim::not_measured : engaged_at_[1],
-              "when the second loose module docked; -: never");
-  metrics.set("docks_broken", real(world.docks_broken()));
-}
-
-void ArmGrowth::archive_state(Archive& ar) { ar("engaged at", engaged_at_); }
+sim::ExperimentFactory arm_growth() { return make<ArmGrowth>(); }
 
 }  // namespace volvox::experiments::remod3d

@@ -1,12 +1,12 @@
-#include "rolling_track.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "disturbance.h"
+#include "experiments.h"
 #include "settings.h"
 #include "track.h"
 #include "volvox/base/index.h"
+#include "volvox/sim/experiment.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
@@ -44,55 +44,67 @@ double true_direction(const world::World& world, world::PlacementIndex module) {
   return volvox::atan2(up.x, up.y);
 }
 
+// The ReMod3D paper, figure 1(e): six SuperBots in a ring that rolls by its accelerometers.
+class RollingTrack final : public sim::Experiment {
+ public:
+  Result<model::WorldModel> init(sim::Setup& setup) override {
+    auto world = Experiment::init(setup);
+    if (!world.ok()) return world;
+    if (setup.settings.at("ground") == "uneven") {
+      auto ground = uneven_ground(number(setup.settings, "roughness"), setup.seed);
+      if (!ground.ok()) return ground.error();
+      world->placements.front() = std::move(*ground);
+    }
+    if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
+    if (setup.settings.at("messages") == "false") cut_messages(*world);
+    return world;
+  }
+
+  void begin(const sim::Simulation& simulation) override { start_ = world::centre_of_mass(simulation.world()); }
+
+  void observe(const sim::Simulation& simulation) override {
+    const world::World& world = simulation.world();
+    for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+      const mind::Agent& agent = simulation.minds().agent(i);
+      const Vec3 axis = world.link_pose(world.part(agent.placement()).first_link).rotation * Vec3{0, 0, 1};
+      tilt_ = std::max(tilt_, std::fabs(volvox::asin(clamp(axis.z, -1, 1))));
+      const auto* belief = agent.find_model<robots::TrackModel>();
+      if (belief == nullptr) continue;
+      const double error = belief->direction - true_direction(world, agent.placement());
+      const double wrapped = error - 2 * pi * std::round(error / (2 * pi));
+      error_squares_ += wrapped * wrapped;
+      ++errors_;
+    }
+  }
+
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override {
+    const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
+    const double distance = length(moved.x, moved.y), time = simulation.now().seconds();
+    metrics.set("distance_m", distance, "horizontal distance of the centre of mass from its start");
+    metrics.set("speed_m_s", sim::mean_of(distance, time), "distance_m over the run time");
+    metrics.set("tilt_max_deg", degrees(tilt_), "largest tilt of the loop's plane from the vertical");
+    metrics.set("toppled", tilt_ > toppled ? 1 : 0, "1: it tilted by more than 45 degrees");
+    metrics.set("direction_error_deg", degrees(std::sqrt(sim::mean_of(error_squares_, real(errors_)))),
+                "RMS error of the modules' estimates of the vertical");
+    metrics.set("docks_broken", real(simulation.world().docks_broken()));
+  }
+
+  void archive_state(Archive& ar) override {
+    ar("start", start_);
+    ar("tilt", tilt_);
+    ar("error squares", error_squares_);
+    ar("errors", errors_);
+  }
+
+ private:
+  Vec3 start_;
+  double tilt_ = 0;           // rad, largest tilt of the loop's plane from the vertical
+  double error_squares_ = 0;  // rad^2, sum over the modules' estimates of the vertical
+  std::int64_t errors_ = 0;
+};
+
 }  // namespace
 
-Result<model::WorldModel> RollingTrack::init(sim::Setup& setup) {
-  auto world = Experiment::init(setup);
-  if (!world.ok()) return world;
-  if (setup.settings.at("ground") == "uneven") {
-    auto ground = uneven_ground(number(setup.settings, "roughness"), setup.seed);
-    if (!ground.ok()) return ground.error();
-    world->placements.front() = std::move(*ground);
-  }
-  if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
-  if (setup.settings.at("messages") == "false") cut_messages(*world);
-  return world;
-}
-
-void RollingTrack::begin(const sim::Simulation& simulation) { start_ = world::centre_of_mass(simulation.world()); }
-
-void RollingTrack::observe(const sim::Simulation& simulation) {
-  const world::World& world = simulation.world();
-  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
-    const mind::Agent& agent = simulation.minds().agent(i);
-    const Vec3 axis = world.link_pose(world.part(agent.placement()).first_link).rotation * Vec3{0, 0, 1};
-    tilt_ = std::max(tilt_, std::fabs(volvox::asin(clamp(axis.z, -1, 1))));
-    const auto* belief = agent.find_model<robots::TrackModel>();
-    if (belief == nullptr) continue;
-    const double error = belief->direction - true_direction(world, agent.placement());
-    const double wrapped = error - 2 * pi * std::round(error / (2 * pi));
-    error_squares_ += wrapped * wrapped;
-    ++errors_;
-  }
-}
-
-void RollingTrack::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
-  const double distance = length(moved.x, moved.y), time = simulation.now().seconds();
-  metrics.set("distance_m", distance, "horizontal distance of the centre of mass from its start");
-  metrics.set("speed_m_s", sim::mean_of(distance, time), "distance_m over the run time");
-  metrics.set("tilt_max_deg", degrees(tilt_), "largest tilt of the loop's plane from the vertical");
-  metrics.set("toppled", tilt_ > toppled ? 1 : 0, "1: it tilted by more than 45 degrees");
-  metrics.set("direction_error_deg", degrees(std::sqrt(sim::mean_of(error_squares_, real(errors_)))),
-              "RMS error of the modules' estimates of the vertical");
-  metrics.set("docks_broken", real(simulation.world().docks_broken()));
-}
-
-void RollingTrack::archive_state(Archive& ar) {
-  ar("start", start_);
-  ar("tilt", tilt_);
-  ar("error squares", error_squares_);
-  ar("errors", errors_);
-}
+sim::ExperimentFactory rolling_track() { return make<RollingTrack>(); }
 
 }  // namespace volvox::experiments::remod3d

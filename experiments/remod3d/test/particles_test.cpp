@@ -1,5 +1,6 @@
 // Water, rubble and cloth among modules: the experiments of seed 000, section IV.E.
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "experiment_run.h"
@@ -42,6 +43,19 @@ TEST(Cloth, ACurtainLetsARobotThroughAndANetCatchesOne) {
   const auto weak = outcome({.name = "remod3d/cloth", .settings = {{"strength", "1"}}, .duration = 3});
   EXPECT_EQ(weak.at("caught"), 0) << "a net that tears at 1 N holds nothing";
   EXPECT_GT(weak.at("torn"), 10);
+}
+
+TEST(Cloth, TheCurtainDoesNotHideTheRobot) {
+  const std::string camera = prepared(ExperimentRun{.name = "remod3d/cloth"})->camera();
+  Vec3 eye;
+  ASSERT_EQ(std::sscanf(camera.c_str(), "%lf,%lf,%lf:", &eye.x, &eye.y, &eye.z), 3) << camera;
+  // The curtain hangs at x = 0.6 between y = -0.5 and 0.5; the Wheelbot drives along y = 0.
+  for (const double x : {0.0, 0.4, 0.9, 2.0}) {
+    const Vec3 robot{x, 0, 0.05};
+    const double part = (0.6 - eye.x) / (robot.x - eye.x);
+    const double y = eye.y + part * (robot.y - eye.y);
+    EXPECT_FALSE(part > 0 && part < 1 && std::abs(y) < 0.5) << "at x = " << x;
+  }
 }
 
 // One module, because only its density matters; a particle under it, it does not sink any deeper.
