@@ -52,7 +52,7 @@ template <class Program>
 Result<void> load_cube(CatomWorld& world, std::size_t modules, bool Program::*begins) {
   if (auto done = world.load<Program>(); !done.ok()) return done;
   if (auto done = add_cube(world, modules); !done.ok()) return done;
-  world.state<Program>(0)->*begins = true;
+  if (Program* first = world.state<Program>(0)) first->*begins = true;
   return {};
 }
 
@@ -73,11 +73,11 @@ Play gradient() {
               [](CatomWorld& world, std::size_t) {
                 // In a full box the distance to the corner is the sum of the coordinates.
                 std::uint64_t mistakes = 0;
-                for (std::uint32_t i = 0; i < world.ensemble().count(); ++i) {
+                world.each_state<Gradient>([&](std::uint32_t i, const Gradient& state) {
                   const Cell c = world.ensemble().cell(i);
-                  if (world.state<Gradient>(i)->distance != narrow<std::uint32_t>(c.x + c.y + c.z)) ++mistakes;
-                }
-                return wrong("the number of wrong distances is", mistakes, 0);
+                  if (state.distance != narrow<std::uint32_t>(c.x + c.y + c.z)) ++mistakes;
+                });
+                return wrong("the number of wrong distances is", world.region().sum(mistakes), 0);
               }};
 }
 
@@ -86,7 +86,9 @@ Play tree() {
           .load = [](CatomWorld& world, std::size_t n) { return load_cube(world, n, &SpanningTree::root); },
           .mistake =
               [](CatomWorld& world, std::size_t n) {
-                const std::string size = wrong("the size of the tree is", world.state<SpanningTree>(0)->size, n);
+                const auto* root = world.state<SpanningTree>(0);
+                const std::uint64_t found = world.region().sum(root != nullptr ? root->size : 0);
+                const std::string size = wrong("the size of the tree is", found, n);
                 const std::uint64_t expected = 2 * world.ensemble().links();
                 return size.empty() ? wrong("the number of messages is", world.traffic().delivered, expected) : size;
               }};
@@ -109,7 +111,8 @@ Result<void> load_lines(CatomWorld& world, std::size_t rolling) {
   }
   if (auto done = world.load<Roller>(); !done.ok()) return done;
   if (auto done = world.add(cells); !done.ok()) return done;
-  for (std::uint32_t i = 0; i < rolling; ++i) world.state<Roller>(i)->rolls = true;
+  for (std::uint32_t i = 0; i < rolling; ++i)
+    if (Roller* roller = world.state<Roller>(i)) roller->rolls = true;
   return {};
 }
 
@@ -146,9 +149,10 @@ std::vector<SceneInfo> all_scenes() {
   return infos;
 }
 
-Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t state) {
-  // Cells, lists of messages and active sets; half as much again for messages on their way.
-  const double need = 1.5 * (real(modules) * (17 + real(state)) + real(Occupancy::bytes_needed(modules, cells_of_box)));
+Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t state, int ranks) {
+  // Cells and active sets, which each rank has; lists of messages; half as much again for messages on their way.
+  const double each = 9 + (8 + real(state)) / ranks;
+  const double need = 1.5 * (real(modules) * each + real(Occupancy::bytes_needed(modules, cells_of_box)));
   const double have = real(platform::available_memory_bytes());
   if (need <= have) return {};
   return Error(fmt::format("{} modules need about {:.1f} GB of memory, and {:.1f} GB are there", modules, need / 1e9,
@@ -156,7 +160,8 @@ Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t 
                "use fewer modules, or free some memory");
 }
 
-Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, std::uint64_t seed) {
+Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, std::uint64_t seed,
+                               cluster::Exchange* ranks) {
   const Scene* scene = nullptr;
   std::string names;
   for (const Scene& s : scenes()) {
@@ -166,13 +171,15 @@ Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threa
   if (scene == nullptr) return Error(fmt::format("there is no scene '{}'", name), "choose some of: " + names);
   if (n == 0) n = scene->info.n;
   const Play play = scene->play();
-  if (const auto fits = check_memory(n, play.cells * real(n), play.state); !fits.ok()) return fits.error();
+  if (const auto fits = check_memory(n, play.cells * real(n), play.state, ranks == nullptr ? 1 : ranks->size());
+      !fits.ok()) return fits.error();
 
   SceneMeasure m;
   const std::int64_t memory = platform::peak_memory_bytes();
   const double begin = platform::monotonic_seconds();
   ThreadPool pool(threads);
-  CatomWorld world(Lattice(play.kind), {.seed = seed}, &pool);
+  CatomWorld world(Lattice(play.kind), {.seed = seed, .ranks = ranks}, &pool);
+  const std::uint64_t sent_before = ranks == nullptr ? 0 : ranks->bytes_sent();
   if (const auto done = play.load(world, n); !done.ok()) return done.error();
   m.load = platform::monotonic_seconds() - begin;
   const double loaded = platform::monotonic_seconds(), cpu = platform::process_cpu_seconds();
@@ -185,6 +192,7 @@ Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threa
   m.messages = world.traffic().delivered;
   m.moves = world.motion().moves;
   m.ticks = world.ticks();
+  m.sent_away = ranks == nullptr ? 0 : ranks->bytes_sent() - sent_before;
   m.state_hash = world.hash();
   m.bytes = platform::peak_memory_bytes() - memory;
   if (const std::string mistake = play.mistake(world, n); !mistake.empty())

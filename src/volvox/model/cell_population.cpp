@@ -5,6 +5,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/model/parameters.h"
+#include "volvox/model/sdf_model.h"
 
 namespace volvox::model {
 namespace {
@@ -30,6 +31,9 @@ CellPopulation read_population(const XMLElement& e, Report& report) {
   cells.connected = attributes.flag("connected", cells.connected);
   cells.radio_range = attributes.number("radio_range", 0, Range::not_negative());
   cells.line = e.GetLineNum();
+  cells.mind = read_mind(e, report);
+  if (cells.mind && !cells.program.empty())
+    report.error(e, "the catoms have a program and a mind", "leave out program= or <volvox:mind>");
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next())
     for (const char* foreign : {"robot", "count", "pose", "velocity", "from", "to", "turn", "count_x", "count_y",
                                 "count_z", "spacing_x", "spacing_y", "spacing_z", "jitter", "random_yaw", "seed"})
