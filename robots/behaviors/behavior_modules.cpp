@@ -51,6 +51,17 @@ Result<std::shared_ptr<const mind::Anatomy>> anatomy_of_catom(int ports, bool ha
   return std::shared_ptr<const mind::Anatomy>(std::move(anatomy));
 }
 
+// Passes all bytes on, and no sections: the parts of ranks have none, and hashes must not depend on ranks.
+class WithoutSections final : public Archive {
+ public:
+  explicit WithoutSections(Archive& to) : to_(to) {}
+  bool hashing() const override { return to_.hashing(); }
+
+ private:
+  void pass(void* data, std::size_t size) override { to_.raw(data, size); }
+  Archive& to_;
+};
+
 }  // namespace
 
 BehaviorModules::BehaviorModules(const model::Mind& mind, mind::BehaviorFactory factory,
@@ -238,7 +249,9 @@ void BehaviorModules::archive(Archive& ar) {
   if (behavior != mind_.behavior) return ar.fail(fmt::format("the snapshot is of another behavior, '{}'", behavior));
   if (!ar.loading()) {
     region().archive_parts(ar, [&](Archive& part) {
-      for (const auto& mind : minds_) archive_mind(part, *mind);
+      WithoutSections flat(part);
+      for (const auto& mind : minds_) archive_mind(flat, *mind);
+      if (!flat.ok()) part.fail(flat.failure());
     });
     return;
   }

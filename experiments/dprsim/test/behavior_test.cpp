@@ -102,7 +102,8 @@ TEST(BehaviorOnLattice, ByRadioEverybodyInRangeHearsIt) {
   EXPECT_EQ(flood.modules->agent(1).find_model<robots::Coloured>(), nullptr);  // it looks for a signal, which is not there
 }
 
-// Who uses only docks, messages, a lamp and its own clock runs; all others are refused by the name of what is missing.
+// Who uses only docks, messages, a lamp and its own clock runs, and who does something with all motors that there are:
+// a catom has none. All others are refused by the name of what is missing.
 TEST(BehaviorOnLattice, OfTodaysBehaviorsThoseThatOnlyTalkRun) {
   mind::BehaviorRegistry registry{"behavior"};
   robots::register_behaviors(registry);
@@ -121,7 +122,8 @@ TEST(BehaviorOnLattice, OfTodaysBehaviorsThoseThatOnlyTalkRun) {
     EXPECT_TRUE(named) << error;
   }
   const std::set<std::string> expected = {"alternate",   "code_flood", "code_gradient", "code_leader", "code_tree",
-                                          "commanded",   "flood",      "hold",          "idle",        "spin"};
+                                          "commanded",   "flood",      "hold",          "idle",        "oscillators",
+                                          "pass_on",     "spin",       "stepper"};
   EXPECT_EQ(runs, expected);
 }
 

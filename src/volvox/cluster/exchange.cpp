@@ -1,6 +1,7 @@
 #include "volvox/cluster/exchange.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstring>
@@ -13,10 +14,10 @@ namespace volvox::cluster {
 namespace {
 
 // A letter: what it is, whether its sender was asked to stop, the number of the exchange, the point, and the content.
-constexpr char content_mark = 'x', failure_mark = 'f';
+constexpr char content_mark = 'x', failure_mark = 'f', missing_mark = 'm';
 constexpr std::size_t head = 2 + sizeof(std::uint64_t) + 1;
 constexpr int looks_at_once = 5;               // for a letter, before it sleeps: others may need the core
-constexpr double between_looks_for_dead = 0.1;  // s
+constexpr double between_looks_for_dead = 0.02;  // s
 
 std::string letter_of(char mark, bool asked, std::uint64_t round, std::string_view point, std::string_view content) {
   std::string letter;
@@ -33,7 +34,7 @@ std::string letter_of(char mark, bool asked, std::uint64_t round, std::string_vi
 }  // namespace
 
 Exchange::Exchange(Ranks& ranks, const std::atomic<bool>* asked_to_stop, double patience)
-    : ranks_(ranks), asked_(asked_to_stop), patience_(patience), inbox_(static_cast<std::size_t>(ranks.size())) {}
+    : ranks_(ranks), asked_(asked_to_stop), patience_(patience), inbox_(static_cast<std::size_t>(ranks.size())), gave_up_(inbox_.size()) {}
 
 void Exchange::give_up(std::string what) {
   if (failure_) return;
@@ -51,9 +52,25 @@ void Exchange::fail(const std::string& why) {
 
 void Exchange::read(Letter letter) {
   if (letter.from < 0 || letter.from >= size() || letter.text.size() < head) return;
+  if (letter.text[0] == missing_mark) {
+    gave_up_[static_cast<std::size_t>(letter.from)] = true;
+    return;
+  }
   if (letter.text[0] == failure_mark)
     return give_up(fmt::format("rank {} cannot go on: {}", letter.from, letter.text.substr(head)));
   inbox_[static_cast<std::size_t>(letter.from)].push_back(std::move(letter.text));
+}
+
+// A rank that is alive may wait for one that is not: it says so, and is not taken for dead by the first rank, which
+// waits longer.
+void Exchange::miss(std::vector<int> silent) {
+  for (int r = 0; r < size(); ++r)
+    if (r != rank()) (void)ranks_.send(r, letter_of(missing_mark, false, round_, "", ""));
+  std::erase_if(silent, [&](int r) { return gave_up_[static_cast<std::size_t>(r)]; });
+  died_ = true;
+  if (silent.empty()) return give_up("a rank does not answer any more: it has died, or was stopped");
+  give_up(fmt::format("rank {} {} not answer any more: it has died, or was stopped", fmt::join(silent, ", "),
+                      silent.size() == 1 ? "does" : "do"));
 }
 
 // The content of a rank's letter of this exchange; nothing: it has not come yet.
@@ -104,8 +121,8 @@ std::vector<std::string> Exchange::swap(std::string_view point, std::vector<std:
     }
     if (failure_) break;
     if (auto letter = ranks_.receive()) {
+      if (letter->text.empty() || letter->text[0] != missing_mark) last_news = platform::monotonic_seconds();
       read(std::move(*letter));
-      last_news = platform::monotonic_seconds();
       looks = 0;
       continue;
     }
@@ -115,9 +132,12 @@ std::vector<std::string> Exchange::swap(std::string_view point, std::vector<std:
     if (now - last_look < between_looks_for_dead) continue;
     last_look = now;
     const bool stopped = asked_ != nullptr && asked_->load();
-    if (!ranks_.is_lost(r) && !(stopped && now - last_news > patience_)) continue;
-    died_ = true;
-    give_up(fmt::format("rank {} does not answer any more: it has died, or was stopped", r));
+    if (ranks_.is_lost(r)) miss({r});
+    if (!stopped || now - last_news < patience_ * (rank() == 0 ? 1 : 0.5)) continue;
+    std::vector<int> silent;
+    for (int other = r; other < size(); ++other)
+      if (other != rank() && inbox_[static_cast<std::size_t>(other)].empty()) silent.push_back(other);
+    miss(std::move(silent));
   }
   if (failure_) got.assign(letters.size(), {});
   return got;

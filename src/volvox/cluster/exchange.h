@@ -16,7 +16,7 @@ class Exchange {
  public:
   // `asked_to_stop` may become true at any time, by a signal. Both must outlive this. `patience`: so many s are ranks
   // waited for once it is true: mpirun asks all to stop when one has died.
-  explicit Exchange(Ranks& ranks, const std::atomic<bool>* asked_to_stop = nullptr, double patience = 0.3);
+  explicit Exchange(Ranks& ranks, const std::atomic<bool>* asked_to_stop = nullptr, double patience = 0.25);
 
   int rank() const { return ranks_.rank(); }
   int size() const { return ranks_.size(); }
@@ -40,6 +40,7 @@ class Exchange {
   void read(Letter letter);
   std::optional<std::string> next_of(int rank, std::string_view point);
   void give_up(std::string what);
+  void miss(std::vector<int> silent);
 
   Ranks& ranks_;
   const std::atomic<bool>* asked_;
@@ -49,6 +50,7 @@ class Exchange {
   std::atomic<bool> stops_ = false;
   std::optional<Error> failure_;
   bool died_ = false;
+  std::vector<bool> gave_up_;  // by rank: it misses another one, and so is alive
 };
 
 }  // namespace volvox::cluster

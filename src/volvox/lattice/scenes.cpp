@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "volvox/base/platform/available_memory.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/lattice/catom_world.h"
+#include "volvox/lattice/net_world.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/programs/gradient.h"
 #include "volvox/lattice/programs/roller.h"
@@ -127,6 +129,47 @@ Play moves() {
           }};
 }
 
+// A cube whose links are Vouivre's wires, or whose catoms have radios: the flood again, live. n: catoms, a full cube.
+Result<SceneMeasure> run_on_network(bool wires, std::size_t n, std::uint64_t seed) {
+  const std::int32_t side = side_of(n);
+  n = std::size_t(side) * side * side;
+  const std::size_t each = wires ? 1200 : 300;  // bytes, about
+  if (const auto fits = check_memory(n, real(n), each); !fits.ok()) return fits.error();
+  SceneMeasure m;
+  const std::int64_t memory = platform::peak_memory_bytes();
+  const double begin = platform::monotonic_seconds();
+  NetWorldOptions options{.seed = seed};
+  constexpr double range = 1.75;  // pitches: 26 catoms hear one
+  options.medium.cull_radius = std::sqrt(10.0) * range;
+  if (wires) options.wire = net::WireOptions{.bit_rate = 6000, .queue_limit = 4};
+  else options.radio = radio_of_range(range, options.medium);
+  NetWorld world(Lattice(Kind::cubic), options);
+  if (const auto done = world.load<Flood>(); !done.ok()) return done.error();
+  if (const auto done = world.add_box({0, 0, 0}, {side - 1, side - 1, side - 1}); !done.ok()) return done.error();
+  const std::uint32_t middle = narrow<std::uint32_t>((std::size_t(side) * side + side + 1) * (side / 2));
+  world.state<Flood>(middle)->source = true;
+  if (const auto done = world.start(); !done.ok()) return done.error();
+  m.load = platform::monotonic_seconds() - begin;
+  const double loaded = platform::monotonic_seconds(), cpu = platform::process_cpu_seconds();
+  if (const auto done = world.run(INT64_MAX); !done.ok()) return done.error();
+  m.run = platform::monotonic_seconds() - loaded;
+  m.cpu = platform::process_cpu_seconds() - cpu;
+  m.n = m.modules = n;
+  m.messages = world.network().counters().deliveries;
+  m.ticks = world.ticks();
+  m.state_hash = world.hash();
+  m.bytes = platform::peak_memory_bytes() - memory;
+  std::size_t reached = 0;
+  for (std::uint32_t i = 0; i < n; ++i) reached += world.state<Flood>(i)->hops != Flood::unreached ? 1 : 0;
+  // Wires lose nothing; by radio, collisions leave some out.
+  const bool right = wires ? reached == n && m.messages == 2 * world.ensemble().links() - (n - 1) : 2 * reached >= n;
+  if (!right)
+    return Error(fmt::format("the scene '{}' with n = {}: {} catoms were reached by {} messages",
+                             wires ? "wires" : "radio", n, reached, m.messages),
+                 "this is a bug: report it");
+  return m;
+}
+
 struct Scene {
   SceneInfo info;
   Play (*play)();
@@ -137,6 +180,8 @@ const std::vector<Scene>& scenes() {
       {{"gradient", "a full cube; distances from one corner", 1'000'000}, gradient},
       {{"tree", "a full cube; a spanning tree that counts itself", 1'000'000}, tree},
       {{"moves", "catoms that roll along lines of others on a hexagonal lattice, all in every tick", 100'000}, moves},
+      {{"wires", "a full cube; the flood over wires of 6 kbit/s, live (one thread)", 1'000'000}, nullptr},
+      {{"radio", "a full cube; the flood by radio alone, with collisions (one thread)", 1'000'000}, nullptr},
   };
   return all;
 }
@@ -170,6 +215,12 @@ Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threa
   }
   if (scene == nullptr) return Error(fmt::format("there is no scene '{}'", name), "choose some of: " + names);
   if (n == 0) n = scene->info.n;
+  if (scene->play == nullptr) {
+    if (ranks != nullptr)
+      return Error(fmt::format("the scene '{}' cannot be shared by ranks: a network runs on one thread", name),
+                   "start it without mpirun");
+    return run_on_network(name == "wires", n, seed);
+  }
   const Play play = scene->play();
   if (const auto fits = check_memory(n, play.cells * real(n), play.state, ranks == nullptr ? 1 : ranks->size());
       !fits.ok()) return fits.error();

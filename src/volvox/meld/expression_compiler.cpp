@@ -300,33 +300,30 @@ Value ExpressionCompiler::list_call(const Expression& e, const ListFunction& f) 
   return {first, type(f.gives)};
 }
 
-// From its end: each value is put before the rest.
+// From its end: each value is put before the rest. Long lists need no more registers than short ones.
 Value ExpressionCompiler::list(const Expression& e, Type expected) {
   Type type = is_list(expected) ? expected : Type::unknown;
-  const std::size_t elements = e.parts.size() - (e.integer != 0 ? 1 : 0);
-  std::vector<std::uint8_t> values;
-  for (std::size_t i = 0; i < elements; ++i) {
+  const std::uint8_t out = new_register(e.place);
+  std::size_t elements = e.parts.size();
+  if (e.integer != 0) {
+    const Value rest = list_value(e.parts[--elements], type);
+    type = rest.type;
+    put(Op::copy, out, rest.reg);
+  } else {
+    put(Op::constant, out, 0, 0, c_.add_constant(0));
+  }
+  for (std::size_t i = elements; i-- > 0;) {
+    const int registers = registers_;
     const Value v = value(e.parts[i], type == Type::unknown ? Type::unknown : element_of(type));
     if (type == Type::unknown) type = list_of(v.type);
-    values.push_back(v.reg);
-  }
-  Value rest;
-  if (e.integer != 0) {
-    rest = list_value(e.parts.back(), type);
-    type = rest.type;
-  } else {
-    rest.reg = new_register(e.place);
-    put(Op::constant, rest.reg, 0, 0, c_.add_constant(0));
+    put(Op::cons, out, v.reg, out, narrow<std::uint32_t>(number_of(v.type)));
+    registers_ = registers;
   }
   if (type == Type::unknown)
     fail(e.place, "this list is empty, and nothing says of what it is a list", "use it where a type is known");
-  if (number_of(type) > list_step * (deepest_lists + 1)) fail(e.place, "these lists are nested too deep", "use fewer levels");
-  for (std::size_t i = elements; i-- > 0;) {
-    const std::uint8_t next = new_register(e.place);
-    put(Op::cons, next, values[i], rest.reg, narrow<std::uint32_t>(number_of(element_of(type))));
-    rest.reg = next;
-  }
-  return {rest.reg, type};
+  if (number_of(type) >= list_step * (deepest_lists + 1))
+    fail(e.place, "these lists are nested too deep", fmt::format("use at most {} levels", deepest_lists));
+  return {out, type};
 }
 
 // Its body is compiled in its place.

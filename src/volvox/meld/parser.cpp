@@ -333,7 +333,7 @@ class Parser {
       expect("|");
     }
     t.body = terms(false);
-    if (take_sign("|")) t.head = terms(true);
+    if (take_sign("|") && !is_sign("|")) t.head = terms(true);
     if (take_sign("|")) {
       t.each = std::move(t.head);
       t.head = terms(true);

@@ -29,10 +29,6 @@ TEST(Lists, AreMadeAndTakenApart) {
 }
 
 TEST(Lists, AreEqualIfTheirElementsAre) {
-  EXPECT_EQ(outcome("type linear a(node, list int). type linear b(node, list int). type linear same(node).\n"
-                    "a(@0, [1, 2]). b(@0, 1 + 0).", 10)
-                .find("list int") != std::string::npos,
-            true);
   EXPECT_EQ(outcome("type linear a(node, list int). type linear b(node, list int). type linear same(node, list int).\n"
                     "a(@0, [1, 2]). b(@0, [1] ++ [2]).\n"
                     "a(A, L), b(A, L) -o same(A, L)."),
@@ -169,7 +165,7 @@ TEST(Lists, MistakesAreNamed) {
             std::string::npos);
   EXPECT_NE(error_of("type linear a(node, int). type b(node, int).\na(A, N) -o !b(A, llength(N)).").find("a list is needed"),
             std::string::npos);
-  EXPECT_NE(error_of("type linear a(node, int). type b(node, int).\na(A, N), L = [] -o !b(A, 1).").find("nothing says of what"),
+  EXPECT_NE(error_of("type linear a(node, int). type b(node, int).\na(A, N) -o !b(A, llength([])).").find("nothing says of what"),
             std::string::npos);
   std::string deep = "type a(node, ";
   for (int i = 0; i < 40; ++i) deep += "list ";
