@@ -90,7 +90,8 @@ Result<std::unique_ptr<BehaviorModules>> BehaviorModules::make(const model::Mind
   if (!factory.ok()) return factory.error();
   const auto sample = (**factory)();
   if (sample->omniscient())
-    return refused("reads what other modules sense, which a catom of a lattice cannot", "use one that is not omniscient");
+    return refused("reads what other modules sense, which a catom of a lattice cannot",
+                   "use one that is not omniscient");
   if (const auto on_board = sample->on_board(); !on_board.actions.empty())
     return refused(fmt::format("commands '{}' on board, which a catom of a lattice does not have", on_board.actions[0]),
                    "use one that only talks, or a physical world");
@@ -117,10 +118,10 @@ std::unique_ptr<BehaviorModules::Mind> BehaviorModules::make_mind(std::uint32_t 
   std::map<std::string, std::string> parameters = parameters_;
   if (const auto own = parameters_of_.find(catom); own != parameters_of_.end())
     for (const auto& [name, value] : own->second) parameters[name] = value;
-  AgentTransfer::make(mind->agent, {fmt::format("catom {}", catom), catom, anatomy_,
-                                    Parameters(parameters, fmt::format("behavior '{}'", mind_.behavior), mind_.file,
-                                               mind_.line),
-                                    RandomStream(seed_, catom, "behavior")});
+  AgentTransfer::make(mind->agent,
+                      {fmt::format("catom {}", catom), catom, anatomy_,
+                       Parameters(parameters, fmt::format("behavior '{}'", mind_.behavior), mind_.file, mind_.line),
+                       RandomStream(seed_, catom, "behavior")});
   mind->behavior = factory_();
   return mind;
 }
@@ -131,9 +132,9 @@ void BehaviorModules::guarded(const char* doing, const Call& call) const {
   try {
     call();
   } catch (const std::exception& error) {
-    throw CatomError(fmt::format("behavior '{}' failed in {}: {}; a catom of a lattice has the docks {} to {}, a lamp{}",
-                                 mind_.behavior, doing, error.what(), dock_name(0), dock_name(ports_ - 1),
-                                 has_radio_ ? " and a radio" : ""));
+    throw CatomError(fmt::format(
+        "behavior '{}' failed in {}: {}; a catom of a lattice has the docks {} to {}, a lamp{}", mind_.behavior, doing,
+        error.what(), dock_name(0), dock_name(ports_ - 1), has_radio_ ? " and a radio" : ""));
   }
 }
 
@@ -193,8 +194,7 @@ void BehaviorModules::end_tick_of_catom(void* state, lattice::Catom& catom) {
   if (catom.tick() > 0) self.guarded("end_tick", [&] { mind.behavior->end_tick(mind.agent); });
   self.sense(mind, catom);
   self.guarded("an observer", [&] { AgentTransfer::call_observers(mind.agent); });
-  if (AgentTransfer::take_step(mind.agent, now))
-    self.guarded("step", [&] { mind.behavior->step(mind.agent); });
+  if (AgentTransfer::take_step(mind.agent, now)) self.guarded("step", [&] { mind.behavior->step(mind.agent); });
   self.send(mind, catom);
   (void)AgentTransfer::take_log(mind.agent);
 }

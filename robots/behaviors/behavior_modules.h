@@ -4,15 +4,14 @@
 // Such a catom has a dock for each port ("p0", "p1", ...), engaged where a neighbour is; messages through them, each of
 // which takes a tick; where the world has a radio, an outlet "radio", which is ideal; a lamp ("lamp"), the colour by
 // which viewers show it; and what every agent has: mailboxes, a model, parameters, a clock, random numbers. It has no
-// joints, motors, sensors, dock loads and latches, signals, buses and extensions: a behaviour that asks for one ends the
-// run with an error that names it. One that is omniscient or runs on board is refused before.
+// joints, motors, sensors, dock loads and latches, signals, buses and extensions: a behaviour that asks for one ends
+// the run with an error that names it. One that is omniscient or runs on board is refused before.
 //
-// The order within a tick is that of a physical world: messages that were sent in the tick before are received, end_tick
-// of that tick; then the docks are sensed, step is called, and what was sent leaves.
-// Every catom has an Agent and a Behavior of its own, about 2.5 kB: for thousands and ten thousands. Code modules
-// (lattice/code_module.h) are for millions.
-// Owns them. Catoms are processed by several threads, each by one. The same seed gives the same run at any number of
-// threads and ranks, and after a snapshot if the behaviour lists its state (VOLVOX_STATE).
+// The order within a tick is that of a physical world: messages that were sent in the tick before are received,
+// end_tick of that tick; then the docks are sensed, step is called, and what was sent leaves. Every catom has an Agent
+// and a Behavior of its own, about 2.5 kB: for thousands and ten thousands. Code modules (lattice/code_module.h) are
+// for millions. Owns them. Catoms are processed by several threads, each by one. The same seed gives the same run at
+// any number of threads and ranks, and after a snapshot if the behaviour lists its state (VOLVOX_STATE).
 #pragma once
 
 #include <array>

@@ -51,9 +51,8 @@ Result<model::WorldModel> Flood::init(sim::Setup& setup) {
 void Flood::before_tick(sim::Simulation&) {
   tick();
   std::uint64_t reached = 0;
-  world_->each_state<lattice::Flood>([&](std::uint32_t, const lattice::Flood& state) {
-    reached += state.hops != lattice::Flood::unreached ? 1 : 0;
-  });
+  world_->each_state<lattice::Flood>(
+      [&](std::uint32_t, const lattice::Flood& state) { reached += state.hops != lattice::Flood::unreached ? 1 : 0; });
   reached_.push_back(world_->region().sum(reached));
 }
 

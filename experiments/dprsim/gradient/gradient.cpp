@@ -88,9 +88,8 @@ std::array<std::uint8_t, 3> Gradient::color(std::uint32_t catom) const {
 void Gradient::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   std::uint64_t reachable = 0, wrong = 0;
   std::uint32_t farthest = 0;
-  world_->each_state<lattice::Gradient>([&](std::uint32_t i, const lattice::Gradient& state) {
-    wrong += state.distance != expected_[i] ? 1 : 0;
-  });
+  world_->each_state<lattice::Gradient>(
+      [&](std::uint32_t i, const lattice::Gradient& state) { wrong += state.distance != expected_[i] ? 1 : 0; });
   wrong = world_->region().sum(wrong);
   for (const std::uint32_t distance : expected_)
     if (distance != nobody) ++reachable, farthest = std::max(farthest, distance);

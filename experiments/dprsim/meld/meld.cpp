@@ -137,7 +137,8 @@ void Meld::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("ticks_to_rest", sim::measured_if(world_->idle(), real(last_change_)),
               "after so many ticks nothing more happened");
   metrics.set("messages", real(world_->traffic().delivered), "facts that neighbours were told, delivered");
-  metrics.set("facts", real(world_->region().sum(modules_->facts_stored())), "that catoms hold at the end, with what they sense");
+  metrics.set("facts", real(world_->region().sum(modules_->facts_stored())),
+              "that catoms hold at the end, with what they sense");
   metrics.set("facts_lost", real(modules_->lost()), "for catoms that were no neighbours");
   metrics.set("colored", real(colored), "catoms that have set a colour");
   metrics.set("moves", real(world_->motion().moves), "of catoms that rolled");

@@ -122,8 +122,9 @@ Result<lattice::TargetShape> Shape::read_shape(sim::Setup& setup) const {
 Result<model::WorldModel> Shape::init(sim::Setup& setup) {
   const auto motion = motion_options(setup);
   if (!motion.ok()) return motion.error();
-  world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(lattice::Kind::hex),
-                                                 lattice::WorldOptions{.seed = setup.seed, .motion = *motion, .ranks = ranks_});
+  world_ = std::make_unique<lattice::CatomWorld>(
+      lattice::Lattice(lattice::Kind::hex),
+      lattice::WorldOptions{.seed = setup.seed, .motion = *motion, .ranks = ranks_});
   auto shape = read_shape(setup);
   if (!shape.ok()) return shape.error();
   shape_ = std::move(*shape);

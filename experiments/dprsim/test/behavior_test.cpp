@@ -40,7 +40,9 @@ struct OnLattice {
       if (const auto done = world.tick(); !done.ok()) return done.error().text();
     return "";
   }
-  const robots::Coloured& coloured(std::uint32_t catom) const { return modules->agent(catom).model<robots::Coloured>(); }
+  const robots::Coloured& coloured(std::uint32_t catom) const {
+    return modules->agent(catom).model<robots::Coloured>();
+  }
 
   mind::BehaviorRegistry registry{"behavior"};
   ThreadPool pool;
@@ -99,7 +101,8 @@ TEST(BehaviorOnLattice, AFloodIsTheSameOnPhysicalModulesWithIdealDocks) {
 TEST(BehaviorOnLattice, ByRadioEverybodyInRangeHearsIt) {
   OnLattice flood("flood", {{"0.source", "true"}, {"wired", "false"}}, lattice::Kind::square, {.radio_range = 2.1});
   ASSERT_EQ(flood.run(6, 1, 8), "");
-  EXPECT_EQ(flood.modules->agent(1).find_model<robots::Coloured>(), nullptr);  // it looks for a signal, which is not there
+  EXPECT_EQ(flood.modules->agent(1).find_model<robots::Coloured>(),
+            nullptr);  // it looks for a signal, which is not there
 }
 
 // Who uses only docks, messages, a lamp and its own clock runs, and who does something with all motors that there are:
@@ -117,13 +120,13 @@ TEST(BehaviorOnLattice, OfTodaysBehaviorsThoseThatOnlyTalkRun) {
     }
     EXPECT_NE(error.find("behavior '" + name + "'"), std::string::npos) << error;
     const bool named = error.find("it has no ") != std::string::npos || error.find(" on board") != std::string::npos ||
-                       error.find("other modules") != std::string::npos || error.find("no extension") != std::string::npos ||
-                       error.find("give ") != std::string::npos;
+                       error.find("other modules") != std::string::npos ||
+                       error.find("no extension") != std::string::npos || error.find("give ") != std::string::npos;
     EXPECT_TRUE(named) << error;
   }
-  const std::set<std::string> expected = {"alternate",   "code_flood", "code_gradient", "code_leader", "code_tree",
-                                          "commanded",   "flood",      "hold",          "idle",        "oscillators",
-                                          "pass_on",     "spin",       "stepper"};
+  const std::set<std::string> expected = {"alternate", "code_flood", "code_gradient", "code_leader", "code_tree",
+                                          "commanded", "flood",      "hold",          "idle",        "oscillators",
+                                          "pass_on",   "spin",       "stepper"};
   EXPECT_EQ(runs, expected);
 }
 

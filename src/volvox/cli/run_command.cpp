@@ -405,8 +405,7 @@ int run_shared(SharedWorld& shared, RunArguments arguments, const std::string& e
     if (arguments.save) arguments.save = (shared.folder() / "snapshot").string();
   }
   sim::Library own = shared_library(library, experiment, shared.exchange());
-  return shared.end(
-      run_given_options(arguments, run_options(arguments), own, shared.leads() ? log : silent, &shared));
+  return shared.end(run_given_options(arguments, run_options(arguments), own, shared.leads() ? log : silent, &shared));
 }
 
 }  // namespace

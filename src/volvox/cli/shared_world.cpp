@@ -80,9 +80,10 @@ Result<std::unique_ptr<SharedWorld>> join_shared_world(const RunArguments& argum
   if (!located.ok()) return located.error();
   const auto made = sim::make_experiment(*located, library);
   if (dynamic_cast<lattice::SharedByRanks*>(made.get()) == nullptr)
-    return Error(fmt::format("mpirun has started several of this process, but {} cannot be shared by ranks", experiment),
-                 "start it without mpirun, or run one of dprsim/flood, gradient, shape, crawl, meld, a program in Meld "
-                 "or a world of cells (docs/cluster.md)");
+    return Error(
+        fmt::format("mpirun has started several of this process, but {} cannot be shared by ranks", experiment),
+        "start it without mpirun, or run one of dprsim/flood, gradient, shape, crawl, meld, a program in Meld "
+        "or a world of cells (docs/cluster.md)");
   const bool watched = arguments.show || arguments.record || arguments.video || arguments.pcap;
   if (watched || !arguments.real_time.empty())
     return Error("ranks that share a world do not show, record or pace it: each knows only a part",

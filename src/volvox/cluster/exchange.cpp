@@ -16,7 +16,7 @@ namespace {
 // A letter: what it is, whether its sender was asked to stop, the number of the exchange, the point, and the content.
 constexpr char content_mark = 'x', failure_mark = 'f', missing_mark = 'm';
 constexpr std::size_t head = 2 + sizeof(std::uint64_t) + 1;
-constexpr int looks_at_once = 5;               // for a letter, before it sleeps: others may need the core
+constexpr int looks_at_once = 5;                 // for a letter, before it sleeps: others may need the core
 constexpr double between_looks_for_dead = 0.02;  // s
 
 std::string letter_of(char mark, bool asked, std::uint64_t round, std::string_view point, std::string_view content) {
@@ -34,7 +34,11 @@ std::string letter_of(char mark, bool asked, std::uint64_t round, std::string_vi
 }  // namespace
 
 Exchange::Exchange(Ranks& ranks, const std::atomic<bool>* asked_to_stop, double patience)
-    : ranks_(ranks), asked_(asked_to_stop), patience_(patience), inbox_(static_cast<std::size_t>(ranks.size())), gave_up_(inbox_.size()) {}
+    : ranks_(ranks),
+      asked_(asked_to_stop),
+      patience_(patience),
+      inbox_(static_cast<std::size_t>(ranks.size())),
+      gave_up_(inbox_.size()) {}
 
 void Exchange::give_up(std::string what) {
   if (failure_) return;
@@ -149,8 +153,7 @@ std::vector<std::string> Exchange::tell_all(std::string_view point, const std::s
 
 std::uint64_t Exchange::sum(std::string_view point, std::uint64_t own) {
   std::uint64_t total = 0;
-  for (const std::string& letter :
-       tell_all(point, std::string(reinterpret_cast<const char*>(&own), sizeof own))) {
+  for (const std::string& letter : tell_all(point, std::string(reinterpret_cast<const char*>(&own), sizeof own))) {
     std::uint64_t one = 0;
     if (letter.size() == sizeof one) std::memcpy(&one, letter.data(), sizeof one);
     total += one;

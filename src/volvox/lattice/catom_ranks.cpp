@@ -122,7 +122,8 @@ Result<void> CatomWorld::meet() {
       const std::string_view rest = std::string_view(letter).substr(std::min(letter.size(), sizeof length));
       if (length > rest.size() || !take_news(rest.substr(0, length), sums)) {
         failed_ = true;
-        return Error("a rank runs another world than this one", "start all ranks with the same command and the same files");
+        return Error("a rank runs another world than this one",
+                     "start all ranks with the same command and the same files");
       }
       take_messages(rest.substr(length));
     }

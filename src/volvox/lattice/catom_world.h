@@ -203,10 +203,10 @@ class CatomWorld {
   std::uint64_t key_ = 0, last_key_ = 0;  // of the tick to come, or that runs, and of the one before
   std::uint64_t start_key_ = 0;           // for code modules that are started before it
   bool started_ = false, failed_ = false;
-  bool sending_ = false;  // false before the first tick: there is no capacity yet
-  Traffic traffic_, new_traffic_;     // of all ranks; of this one since they met last
-  bool surely_busy_ = false;          // a rank has something for the next tick: idle() need not ask
-  std::vector<std::string> outbox_;   // messages for other ranks
+  bool sending_ = false;               // false before the first tick: there is no capacity yet
+  Traffic traffic_, new_traffic_;      // of all ranks; of this one since they met last
+  bool surely_busy_ = false;           // a rank has something for the next tick: idle() need not ask
+  std::vector<std::string> outbox_;    // messages for other ranks
   std::vector<std::uint64_t> counts_;  // of the code modules, one after another, since then
   MotionCount motion_;
   std::vector<Move> wishes_;

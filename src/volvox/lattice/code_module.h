@@ -203,7 +203,9 @@ class ProgramArray final : public CodeModules {
     for (const auto& [name, value] : numbers(prototype_)) names.push_back(name);
     return names;
   }
-  double value(std::uint32_t catom, std::size_t value) const override { return numbers(states_[catom - first_])[value].second; }
+  double value(std::uint32_t catom, std::size_t value) const override {
+    return numbers(states_[catom - first_])[value].second;
+  }
 
  private:
   void load(Archive& ar) {

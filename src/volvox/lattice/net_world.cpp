@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "volvox/net/power.h"
 #include "volvox/net/propagation.h"
 
 namespace volvox::lattice {

@@ -1,11 +1,11 @@
 // Code modules over Vouivre's network (net/): catoms on a lattice whose links are wires with a bit rate, or radios that
 // collide, instead of DPRSim's ideal links. The same code modules as in CatomWorld, unchanged; states lie in arrays.
 //
-// In a tick: new_tick of those that act, then the network runs to the end of the tick. Callbacks of mailboxes are called
-// live, at the exact time at which a message arrives, and what they send leaves at once: a wave may cross many links
-// within a tick. Then end_tick of those that were called. Catoms have a port for each neighbour of the lattice; with a
-// radio one more, which everybody in range hears, and what came by radio came at far_port. They do not move.
-// SI units. One thread: the network is serial. The same seed gives the same run, also after a snapshot.
+// In a tick: new_tick of those that act, then the network runs to the end of the tick. Callbacks of mailboxes are
+// called live, at the exact time at which a message arrives, and what they send leaves at once: a wave may cross many
+// links within a tick. Then end_tick of those that were called. Catoms have a port for each neighbour of the lattice;
+// with a radio one more, which everybody in range hears, and what came by radio came at far_port. They do not move. SI
+// units. One thread: the network is serial. The same seed gives the same run, also after a snapshot.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ namespace volvox::lattice {
 struct NetWorldOptions {
   std::uint64_t seed = 1;
   TickLength tick{};
-  std::optional<net::WireOptions> wire;    // none: no wires
-  std::optional<net::RadioOptions> radio;  // none: no radio
+  std::optional<net::WireOptions> wire{};    // none: no wires
+  std::optional<net::RadioOptions> radio{};  // none: no radio
   net::MediumOptions medium{};
 };
 
@@ -83,8 +83,8 @@ class NetWorld final : private CatomHost, private net::Listener {
   std::vector<std::uint16_t> wired_;            // by catom: its ports with a wire, a bit each
   ActiveSet called_;                            // in this tick
   std::int64_t tick_ = 0;
-  std::uint64_t draws_ = 0;      // calls that drew random numbers
-  std::uint32_t current_ = 0;    // the catom that is called
+  std::uint64_t draws_ = 0;    // calls that drew random numbers
+  std::uint32_t current_ = 0;  // the catom that is called
   std::optional<RandomStream> random_;
   bool started_ = false;
   std::string failure_;

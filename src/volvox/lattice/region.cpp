@@ -8,7 +8,7 @@
 namespace volvox::lattice {
 namespace {
 
-constexpr std::size_t piece = std::size_t{64} << 20;  // bytes: parts of a state are sent in pieces of this size
+constexpr std::size_t piece = std::size_t{16} << 20;  // bytes: parts of a state are sent in pieces of this size
 
 // Saves bytes that are to be hashed, if the archive that gets them hashes.
 class PartArchive final : public Archive {
@@ -41,21 +41,24 @@ int Region::owner(std::uint32_t catom) const {
 
 std::vector<std::string> Region::collect(const std::string& own) const {
   std::vector<std::string> whole(static_cast<std::size_t>(ranks()));
-  if (alone()) {
-    whole[0] = own;
-    return whole;
-  }
-  std::uint64_t most = 0;
-  for (const std::string& size : ranks_->tell_all("size", std::to_string(own.size())))
-    if (!size.empty()) most = std::max<std::uint64_t>(most, std::stoull(size));
-  for (std::size_t at = 0; at < most && !ranks_->failure(); at += piece) {
-    std::vector<std::string> letters(whole.size());
-    if (at < own.size()) letters[0] = own.substr(at, piece);
-    const auto got = ranks_->swap("part", std::move(letters));
-    if (!leads()) continue;
-    for (std::size_t r = 0; r < got.size(); ++r) whole[r] += got[r];
-  }
+  each_piece(own, [&](std::size_t from, const std::string& bytes) { whole[from] += bytes; });
   return whole;
+}
+
+// In the order of the ranks, a piece at a time, so that the first rank need not have all of them at once.
+void Region::each_piece(const std::string& own,
+                        const std::function<void(std::size_t from, const std::string& bytes)>& take) const {
+  if (alone()) return take(0, own);
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : ranks_->tell_all("size", std::to_string(own.size())))
+    sizes.push_back(size.empty() ? 0 : std::stoull(size));
+  for (std::size_t from = 0; from < sizes.size(); ++from)
+    for (std::uint64_t at = 0; at < sizes[from] && !ranks_->failure(); at += piece) {
+      std::vector<std::string> letters(sizes.size());
+      if (from == static_cast<std::size_t>(rank())) letters[0] = own.substr(at, piece);
+      const auto got = ranks_->swap("part", std::move(letters));
+      if (leads()) take(from, got[from]);
+    }
 }
 
 void Region::archive_parts(Archive& ar, const std::function<void(Archive&)>& own) const {
@@ -63,10 +66,9 @@ void Region::archive_parts(Archive& ar, const std::function<void(Archive&)>& own
   if (alone()) return own(ar);
   PartArchive mine(ar.hashing());
   own(mine);
-  const auto parts = collect(mine.bytes());
-  if (ranks_->failure()) return ar.fail(ranks_->failure()->text());
-  if (!leads()) return;
-  for (const std::string& part : parts) ar.raw(const_cast<char*>(part.data()), part.size());
+  each_piece(mine.bytes(),
+             [&](std::size_t, const std::string& bytes) { ar.raw(const_cast<char*>(bytes.data()), bytes.size()); });
+  if (ranks_->failure()) ar.fail(ranks_->failure()->text());
 }
 
 }  // namespace volvox::lattice

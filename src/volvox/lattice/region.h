@@ -47,6 +47,9 @@ class Region {
   std::vector<std::string> collect(const std::string& own) const;
 
  private:
+  void each_piece(const std::string& own,
+                  const std::function<void(std::size_t from, const std::string& bytes)>& take) const;
+
   cluster::Exchange* ranks_;
   std::uint32_t first_ = 0, size_ = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> firsts_;  // by rank

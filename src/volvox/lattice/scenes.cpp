@@ -223,7 +223,8 @@ Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threa
   }
   const Play play = scene->play();
   if (const auto fits = check_memory(n, play.cells * real(n), play.state, ranks == nullptr ? 1 : ranks->size());
-      !fits.ok()) return fits.error();
+      !fits.ok())
+    return fits.error();
 
   SceneMeasure m;
   const std::int64_t memory = platform::peak_memory_bytes();

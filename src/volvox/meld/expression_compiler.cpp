@@ -280,7 +280,8 @@ Value ExpressionCompiler::call(const Expression& e) {
 
 Value ExpressionCompiler::list_value(const Expression& e, Type expected) {
   const Value v = value(e, expected);
-  if (!is_list(v.type)) fail(e.place, fmt::format("this is of type {}, but a list is needed here", name(v.type)), "use a list");
+  if (!is_list(v.type))
+    fail(e.place, fmt::format("this is of type {}, but a list is needed here", name(v.type)), "use a list");
   return v;
 }
 

@@ -69,7 +69,9 @@ Register Machine::list_from(Type element, const std::vector<Register>& elements,
   return rest;
 }
 
-Register Machine::joined(Type element, Register a, Register b) { return list_from(element, elements_of(element, a), b); }
+Register Machine::joined(Type element, Register a, Register b) {
+  return list_from(element, elements_of(element, a), b);
+}
 
 bool Machine::is_in(Type element, Register one, Register list) {
   const auto all = elements_of(element, list);
@@ -87,8 +89,8 @@ Register Machine::call_of_list(FunctionId function, Type element, Register list,
     case FunctionId::last: {
       const std::int64_t at = function == FunctionId::last ? std::ssize(all) - 1 : number(other);
       if (at < 0 || at >= std::ssize(all))
-        throw lattice::CatomError(fmt::format("the rule at {} wants element {} of a list of {}", program_->where(rule_),
-                                              at, all.size()));
+        throw lattice::CatomError(
+            fmt::format("the rule at {} wants element {} of a list of {}", program_->where(rule_), at, all.size()));
       return all[static_cast<std::size_t>(at)];
     }
     case FunctionId::without: std::erase_if(all, [&](Register one) { return same(one, other); }); break;

@@ -201,7 +201,8 @@ std::uint64_t Machine::hash_of_match() {
     const Predicate& p = program_->predicates[predicate];
     Hasher hasher;
     hasher.add(predicate);
-    std::vector<Word> words(facts_->at(predicate, record) + p.header, facts_->at(predicate, record) + p.header + p.words);
+    std::vector<Word> words(facts_->at(predicate, record) + p.header,
+                            facts_->at(predicate, record) + p.header + p.words);
     for (const Field& field : p.fields)  // lists have other numbers in other ticks
       if (is_list(field.type)) write_list(element_of(field.type), std::exchange(words[field.word], 0), words);
     hasher.add(words.data(), words.size() * sizeof(Word));

@@ -45,7 +45,7 @@ class MeldModules final : public lattice::CodeModules {
   // The facts that rules see: "dist(3, 0.5)", in the order of the program; without what is sensed, if so wished.
   std::vector<std::string> facts(std::uint32_t catom, bool sensed = false) const;
   std::uint64_t lost() const { return lost_; }  // facts for catoms that were no neighbours
-  std::uint64_t facts_stored() const;  // by the catoms of this process
+  std::uint64_t facts_stored() const;           // by the catoms of this process
 
   const TypeInfo& type() const override;
   std::string describe(std::uint32_t catom) const override;
@@ -102,9 +102,9 @@ class MeldModules final : public lattice::CodeModules {
   std::uint32_t most_depth_ = 0;
   std::int64_t seen_ = 0;                   // recursive facts that rules see, of all catoms, before this tick
   std::atomic<std::int64_t> new_seen_ = 0;  // of those of this process, since
-  std::uint64_t seed_ = 0;              // of the world
+  std::uint64_t seed_ = 0;                  // of the world
   std::uint64_t epoch_ = 0;
-  std::uint64_t lost_ = 0;                   // likewise
+  std::uint64_t lost_ = 0;  // likewise
   std::atomic<std::uint64_t> new_lost_ = 0;
   std::mutex mutex_;  // of calendar_ and rolling_ within a tick
   // Programs know ports by the numbers of VisibleSim's modules: interfaces.

@@ -139,7 +139,8 @@ class Parser {
         unsupported(token.place, fmt::format("the type {}", token.text));
     }
     if (token.text == ":(") unsupported(token.place, "a struct");
-    fail(token.place, fmt::format("'{}' is no type", token.text), "types are: int, float, node, bool, string, and list of one of them");
+    fail(token.place, fmt::format("'{}' is no type", token.text),
+         "types are: int, float, node, bool, string, and list of one of them");
   }
 
   Type list_type(const Place& place) {

@@ -173,7 +173,7 @@ struct Program {
   std::vector<std::int64_t> delays_ms;  // of emit, the first is 0
   std::vector<Diagnostic> warnings;
   std::uint16_t lists = no_predicate;  // whose facts are the elements of lists; none: the program has no lists
-  std::uint64_t key = 0;  // two programs with the same key are the same
+  std::uint64_t key = 0;               // two programs with the same key are the same
 
   // By role, or no_predicate.
   std::uint16_t with(Role role) const;

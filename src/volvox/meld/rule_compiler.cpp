@@ -339,7 +339,8 @@ void RuleCompiler::aggregate(const Term& term) {
     put(Op::add, sum, sum, any);
   } else if (term.aggregate == Aggregate::collect) {
     if (it == variables_.end())
-      fail(term.place, fmt::format("{} has no value in the body of the aggregate", term.variable), "let a fact give it one");
+      fail(term.place, fmt::format("{} has no value in the body of the aggregate", term.variable),
+           "let a fact give it one");
     type = list_of(it->second.type);
     put(Op::cons, sum, it->second.reg, sum, narrow<std::uint32_t>(number_of(it->second.type)));
   } else {
@@ -368,8 +369,8 @@ void RuleCompiler::aggregate(const Term& term) {
   variables_ = outer;
   variables_[term.variable] = {sum, type};
   // Of nothing there is no least and no largest.
-  const bool always = term.aggregate == Aggregate::count || term.aggregate == Aggregate::sum ||
-                      term.aggregate == Aggregate::collect;
+  const bool always =
+      term.aggregate == Aggregate::count || term.aggregate == Aggregate::sum || term.aggregate == Aggregate::collect;
   const std::uint32_t skip = always ? 0 : put(Op::jump_unless, any);
   heads(term.head);
   if (!always) c_.program.code[skip].index = narrow<std::uint32_t>(c_.program.code.size());

@@ -12,7 +12,8 @@ TEST(Exchange, EveryRankGetsWhatEachHadForIt) {
     ThreadRanks(size).run([&](Exchange& ranks) {
       for (int round = 0; round < 50; ++round) {
         std::vector<std::string> letters;
-        for (int to = 0; to < size; ++to) letters.push_back(std::to_string(100 * ranks.rank() + to) + std::string(round, '.'));
+        for (int to = 0; to < size; ++to)
+          letters.push_back(std::to_string(100 * ranks.rank() + to) + std::string(round, '.'));
         const auto got = ranks.swap("round", letters);
         for (int from = 0; from < size; ++from)
           EXPECT_EQ(got[static_cast<std::size_t>(from)],

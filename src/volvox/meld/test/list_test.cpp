@@ -163,9 +163,11 @@ TEST(Lists, MistakesAreNamed) {
             std::string::npos);
   EXPECT_NE(error_of("type linear a(node, list int). type b(node).\na(A, L), L < [1] -o !b(A).").find("have no order"),
             std::string::npos);
-  EXPECT_NE(error_of("type linear a(node, int). type b(node, int).\na(A, N) -o !b(A, llength(N)).").find("a list is needed"),
-            std::string::npos);
-  EXPECT_NE(error_of("type linear a(node, int). type b(node, int).\na(A, N) -o !b(A, llength([])).").find("nothing says of what"),
+  EXPECT_NE(
+      error_of("type linear a(node, int). type b(node, int).\na(A, N) -o !b(A, llength(N)).").find("a list is needed"),
+      std::string::npos);
+  EXPECT_NE(error_of("type linear a(node, int). type b(node, int).\na(A, N) -o !b(A, llength([])).")
+                .find("nothing says of what"),
             std::string::npos);
   std::string deep = "type a(node, ";
   for (int i = 0; i < 40; ++i) deep += "list ";
