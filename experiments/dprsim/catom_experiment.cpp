@@ -48,7 +48,8 @@ Result<void> add_box(lattice::CatomWorld& world, const std::array<std::int32_t, 
     return Error(fmt::format("a plane lattice has one layer, not {}", sides[2]), "give two sides, as in --cells 30x20");
   const double count = real(sides[0]) * sides[1] * sides[2];
   if (count > 2e9) return Error(fmt::format("{:.0f} cells are too many", count), "give at most 2,000,000,000");
-  if (auto fits = lattice::check_memory(truncated<std::size_t>(count), count, state); !fits.ok()) return fits;
+  const int ranks = world.region().ranks();
+  if (auto fits = lattice::check_memory(truncated<std::size_t>(count), count, state, ranks); !fits.ok()) return fits;
   return world.add_box({0, 0, 0}, {sides[0] - 1, sides[1] - 1, sides[2] - 1});
 }
 
@@ -104,6 +105,7 @@ Result<void> CatomExperiment::make_world(const sim::Setup& setup) {
   const auto motion = motion_options(setup);
   if (!motion.ok()) return motion.error();
   options.motion = *motion;
+  options.ranks = ranks_;
   if (setup.settings.contains("radio_range")) options.radio_range = number(setup, "radio_range");
   world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(*kind, number(setup, "pitch")), options);
   return {};
@@ -259,6 +261,10 @@ std::uint32_t CatomExperiment::count_pieces() const {
 void CatomExperiment::measure_world(sim::Metrics& metrics) const {
   const std::size_t catoms = std::max<std::size_t>(1, world_->ensemble().count());
   metrics.set("bytes_per_catom", real(world_->memory_bytes()) / real(catoms), "memory");
+  if (ranks_ != nullptr) {
+    metrics.set("ranks", ranks_->size(), "processes that share the catoms");
+    metrics.set("mb_between_ranks", real(world_->region().sum(ranks_->bytes_sent())) / 1e6, "messages and wishes");
+  }
   const std::uint64_t hash = mixed_ != nullptr ? mixed_->hash() : world_->hash();
   metrics.set("catoms_hash_high", high_word(hash), "the state hash of the catoms, its upper 32 bits");
   metrics.set("catoms_hash_low", low_word(hash), "the lower 32 bits");

@@ -17,7 +17,8 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   void begin(const sim::Simulation& simulation) override;
   void archive_state(Archive& ar) override { mixed_ != nullptr ? mixed_->archive(ar) : world_->archive(ar); }
   bool state_is_hashed() const override { return true; }
-  sim::Cloud* cloud() override { return this; }
+  // Ranks that share the world know only a part of what is to be seen.
+  sim::Cloud* cloud() override { return ranks_ == nullptr ? this : nullptr; }
 
   sim::CloudLook cloud_look() const override;
   void cloud_items(std::vector<sim::CloudItem>& items) const override;
@@ -48,6 +49,7 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   virtual std::array<std::uint8_t, 3> color(std::uint32_t catom) const = 0;
 
   std::unique_ptr<ThreadPool> threads_;
+  cluster::Exchange* ranks_ = nullptr;  // other processes that share the world
   std::unique_ptr<lattice::CatomWorld> world_;
   std::unique_ptr<mixed::MixedWorld> mixed_;  // null: all catoms are on the lattice
 
@@ -56,6 +58,12 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   mutable std::vector<sim::CloudItem> places_;
   mutable std::uint64_t places_version_ = 0;
   mutable std::vector<std::uint32_t> places_moving_;
+};
+
+// One that several processes can share: it looks at the states of its own catoms only, and sums over the ranks.
+class SharedCatomExperiment : public CatomExperiment, public lattice::SharedByRanks {
+ public:
+  void share(cluster::Exchange& ranks) override { ranks_ = &ranks; }
 };
 
 }  // namespace volvox::experiments::dprsim

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "behavior_modules.h"
 #include "catom_experiment.h"
 #include "experiments.h"
 #include "volvox/lattice/programs/crawler.h"
@@ -23,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t state_bytes = 400;  // of a catom's program, at most about
 
-class CellWorld final : public CatomExperiment {
+class CellWorld final : public SharedCatomExperiment {
  public:
   explicit CellWorld(fs::path file) : file_(std::move(file)) {}
 
@@ -35,6 +36,9 @@ class CellWorld final : public CatomExperiment {
   void begin(const sim::Simulation& simulation) override {
     CatomExperiment::begin(simulation);
     if (meld_ != nullptr) meld_->set_tick(simulation.settings().dt);
+    if (behaviors_ == nullptr) return;
+    behaviors_->set_tick(simulation.settings().dt);  // which start() may ask for
+    if (const auto started = mixed_ != nullptr ? mixed_->start() : world_->start(); !started.ok()) throw std::runtime_error(started.error().text());
   }
   void before_tick(sim::Simulation& simulation) override {
     if (mixed_ != nullptr) release(simulation);
@@ -57,9 +61,12 @@ class CellWorld final : public CatomExperiment {
   void make_dynamics(const model::CellDynamics& d, const Vec3& gravity);
   void release(const sim::Simulation& simulation);
   Result<void> load(const model::CellPopulation& cells, const sim::Setup& setup);
+  Result<void> load_behavior(const model::Mind& mind, const sim::Setup& setup);
   template <class Program>
   Result<void> load_first(bool Program::*first) {
-    first_is_source_ = [this, first] { world_->state<Program>(0)->*first = true; };
+    first_is_source_ = [this, first] {
+      if (Program* program = world_->state<Program>(0)) program->*first = true;
+    };
     return world_->load<Program>();
   }
   std::string beside(const std::string& path) const {
@@ -69,6 +76,7 @@ class CellWorld final : public CatomExperiment {
   fs::path file_;
   bool has_modules_ = false;
   meld::MeldModules* meld_ = nullptr;
+  robots::BehaviorModules* behaviors_ = nullptr;
   std::function<void()> first_is_source_;
   std::vector<model::CellDynamics::Release> releases_;
   std::int64_t last_change_ = 0;  // the tick after which nothing more happened, so far
@@ -136,12 +144,17 @@ Result<void> CellWorld::make(const model::CellPopulation& cells, const Vec3& gra
   const bool is_file = fs::path(cells.cells).has_extension();
   if (auto added = add_cells(own, is_file ? beside(cells.cells) : cells.cells, state_bytes); !added.ok()) return added;
   if (first_is_source_) first_is_source_();
+  if (cells.dynamics && ranks_ != nullptr)
+    return Error("catoms that go over to dynamics (<volvox:dynamics>) cannot be shared by ranks",
+                 "run it without mpirun, or leave <volvox:dynamics> out");
   if (cells.dynamics) make_dynamics(*cells.dynamics, gravity);
+  if (behaviors_ != nullptr) return {};  // they start in begin()
   return mixed_ != nullptr ? mixed_->start() : world_->start();
 }
 
 Result<void> CellWorld::load(const model::CellPopulation& cells, const sim::Setup& setup) {
   const std::string& program = cells.program;
+  if (cells.mind && !cells.mind->behavior.empty()) return load_behavior(*cells.mind, setup);
   if (program.empty()) return {};
   if (program == "flood") return load_first(&lattice::Flood::source);
   if (program == "gradient") return load_first(&lattice::Gradient::source);
@@ -161,10 +174,22 @@ Result<void> CellWorld::load(const model::CellPopulation& cells, const sim::Setu
   return world_->load_modules(std::move(modules));
 }
 
+Result<void> CellWorld::load_behavior(const model::Mind& mind, const sim::Setup& setup) {
+  auto modules = robots::BehaviorModules::make(mind, setup.registries.behaviors, *world_);
+  if (!modules.ok()) return modules.error();
+  behaviors_ = modules->get();
+  return world_->load_modules(std::move(*modules));
+}
+
 // By the first number of the program's state, from yellow to violet; who has none is grey.
 std::array<std::uint8_t, 3> CellWorld::color(std::uint32_t catom) const {
   constexpr std::array<std::uint8_t, 3> grey = {128, 138, 152};
   if (world_->code_modules().empty()) return grey;
+  if (behaviors_ != nullptr) {
+    const auto light = behaviors_->light(catom);
+    const auto channel = [](double part) { return narrow<std::uint8_t>(truncated<int>(255 * clamp(part, 0, 1))); };
+    return light ? std::array{channel((*light)[0]), channel((*light)[1]), channel((*light)[2])} : grey;
+  }
   const lattice::CodeModules& program = *world_->code_modules().front();
   if (program.values().empty()) return grey;
   if (colored_at_ != world_->ticks()) {

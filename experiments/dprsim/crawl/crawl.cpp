@@ -44,7 +44,9 @@ Result<model::WorldModel> Crawl::init(sim::Setup& setup) {
   RandomStream random(setup.seed, 0, "crawlers");
   const double part = number(setup, "crawlers");
   for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i) {
-    world_->state<Crawler>(i)->crawls = random.chance(part);
+    const bool crawls = random.chance(part);
+    if (Crawler* crawler = world_->state<Crawler>(i)) crawler->crawls = crawls;
+    crawlers_.push_back(crawls);
     begun_.push_back(world_->ensemble().cell(i));
   }
   if (const auto done = world_->start(); !done.ok()) return done.error();
@@ -58,7 +60,7 @@ void Crawl::before_tick(sim::Simulation&) {
 
 // Those that crawl by how far they have come; the others are grey.
 std::array<std::uint8_t, 3> Crawl::color(std::uint32_t catom) const {
-  if (!world_->state<Crawler>(catom)->crawls) return {128, 138, 152};
+  if (!crawlers_[catom]) return {128, 138, 152};
   const lattice::Lattice& lattice = world_->ensemble().lattice();
   const double far = length(lattice.position(world_->ensemble().cell(catom)) - lattice.position(begun_[catom]));
   return sim::ramp_color(std::min(1.0, far / (12 * lattice.pitch())));
@@ -68,7 +70,7 @@ void Crawl::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const lattice::Ensemble& ensemble = world_->ensemble();
   double moved = 0, crawlers = 0, far = 0;
   for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
-    if (!world_->state<Crawler>(i)->crawls) continue;
+    if (!crawlers_[i]) continue;
     ++crawlers;
     moved += ensemble.cell(i) != begun_[i] ? 1 : 0;
     far += length(ensemble.lattice().position(ensemble.cell(i)) - ensemble.lattice().position(begun_[i])) /

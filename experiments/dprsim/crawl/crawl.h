@@ -7,7 +7,7 @@ namespace volvox::experiments::dprsim {
 
 // Some catoms of a box crawl over its surface at random, by any motion that its lattice has: rolling, sliding,
 // pivoting. Nothing may be cut off, and nobody may be in two places.
-class Crawl final : public CatomExperiment {
+class Crawl final : public SharedCatomExperiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -20,6 +20,7 @@ class Crawl final : public CatomExperiment {
 
  private:
   std::vector<lattice::Cell> begun_;  // by catom
+  std::vector<bool> crawlers_;        // likewise
   std::uint64_t on_the_way_ = 0;      // the most at once
 };
 

@@ -43,7 +43,7 @@ Result<model::WorldModel> Flood::init(sim::Setup& setup) {
   } else {
     if (const auto done = add_box_with_holes(setup, sizeof(lattice::Flood)); !done.ok()) return done.error();
   }
-  world_->state<lattice::Flood>(source_)->source = true;
+  if (auto* source = world_->state<lattice::Flood>(source_)) source->source = true;
   if (const auto done = world_->start(); !done.ok()) return done.error();
   return empty_world("flood", 5);
 }
@@ -51,9 +51,9 @@ Result<model::WorldModel> Flood::init(sim::Setup& setup) {
 void Flood::before_tick(sim::Simulation&) {
   tick();
   std::uint64_t reached = 0;
-  for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
-    reached += world_->state<lattice::Flood>(i)->hops != lattice::Flood::unreached ? 1 : 0;
-  reached_.push_back(reached);
+  world_->each_state<lattice::Flood>(
+      [&](std::uint32_t, const lattice::Flood& state) { reached += state.hops != lattice::Flood::unreached ? 1 : 0; });
+  reached_.push_back(world_->region().sum(reached));
 }
 
 // From yellow at the source to violet at the farthest catom. A catom's colour stays, so that recordings are small.

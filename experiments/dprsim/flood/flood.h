@@ -7,7 +7,7 @@
 namespace volvox::experiments::dprsim {
 
 // Seed 001, section III: a wave floods an ensemble of catoms with holes, over DPRSim's ideal links.
-class Flood final : public CatomExperiment {
+class Flood final : public SharedCatomExperiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;

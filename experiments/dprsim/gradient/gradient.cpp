@@ -39,19 +39,22 @@ Result<model::WorldModel> Gradient::init(sim::Setup& setup) {
     return done.error();
   }
   RandomStream random(setup.seed, 0, "sources");
-  for (int i = 0; i < truncated(number(setup, "sources")); ++i)
-    world_->state<lattice::Gradient>(narrow<std::uint32_t>(random.below(world_->ensemble().count())))->source = true;
-  expected_ = distances();
+  std::vector<std::uint32_t> sources;
+  for (int i = 0; i < truncated(number(setup, "sources")); ++i) {
+    sources.push_back(narrow<std::uint32_t>(random.below(world_->ensemble().count())));
+    if (auto* source = world_->state<lattice::Gradient>(sources.back())) source->source = true;
+  }
+  expected_ = distances(sources);
   if (const auto done = world_->start(); !done.ok()) return done.error();
   return empty_world("gradient", 5);
 }
 
 // Breadth-first search from all sources.
-std::vector<std::uint32_t> Gradient::distances() const {
+std::vector<std::uint32_t> Gradient::distances(const std::vector<std::uint32_t>& sources) const {
   const lattice::Ensemble& ensemble = world_->ensemble();
   std::vector<std::uint32_t> distance(ensemble.count(), nobody), found;
-  for (std::uint32_t i = 0; i < ensemble.count(); ++i)
-    if (world_->state<lattice::Gradient>(i)->source) distance[i] = 0, found.push_back(i);
+  for (const std::uint32_t source : sources)
+    if (std::exchange(distance[source], 0) != 0) found.push_back(source);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto around = ensemble.around(found[i]);
     for (int port = 0; port < ensemble.lattice().ports(); ++port) {
@@ -67,9 +70,10 @@ std::vector<std::uint32_t> Gradient::distances() const {
 void Gradient::before_tick(sim::Simulation&) {
   tick();
   std::uint64_t right = 0;
-  for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
-    right += world_->state<lattice::Gradient>(i)->distance == expected_[i] && expected_[i] != nobody ? 1 : 0;
-  right_.push_back(right);
+  world_->each_state<lattice::Gradient>([&](std::uint32_t i, const lattice::Gradient& state) {
+    right += state.distance == expected_[i] && expected_[i] != nobody ? 1 : 0;
+  });
+  right_.push_back(world_->region().sum(right));
 }
 
 // From yellow at a source to violet at the farthest catom.
@@ -84,11 +88,11 @@ std::array<std::uint8_t, 3> Gradient::color(std::uint32_t catom) const {
 void Gradient::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   std::uint64_t reachable = 0, wrong = 0;
   std::uint32_t farthest = 0;
-  for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i) {
-    wrong += world_->state<lattice::Gradient>(i)->distance != expected_[i] ? 1 : 0;
-    if (expected_[i] == nobody) continue;
-    ++reachable, farthest = std::max(farthest, expected_[i]);
-  }
+  world_->each_state<lattice::Gradient>(
+      [&](std::uint32_t i, const lattice::Gradient& state) { wrong += state.distance != expected_[i] ? 1 : 0; });
+  wrong = world_->region().sum(wrong);
+  for (const std::uint32_t distance : expected_)
+    if (distance != nobody) ++reachable, farthest = std::max(farthest, distance);
   const auto all = std::find(right_.begin(), right_.end(), reachable);
   metrics.set("catoms", real(world_->ensemble().size()), "number of catoms");
   metrics.set("reachable", real(reachable), "catoms that a source can reach");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <map>
 
 #include "volvox/base/csv.h"
@@ -131,19 +132,38 @@ void Meld::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   std::uint64_t colored = 0;
   for (std::uint32_t i = 0; i < ensemble.count(); ++i)
     colored += ensemble.has(i) && modules_->color(i) != meld::no_color ? 1 : 0;
+  colored = world_->region().sum(colored);
   metrics.set("catoms", real(ensemble.size()), "number of catoms");
   metrics.set("ticks_to_rest", sim::measured_if(world_->idle(), real(last_change_)),
               "after so many ticks nothing more happened");
   metrics.set("messages", real(world_->traffic().delivered), "facts that neighbours were told, delivered");
-  metrics.set("facts", real(modules_->facts_stored()), "that catoms hold at the end, with what they sense");
+  metrics.set("facts", real(world_->region().sum(modules_->facts_stored())),
+              "that catoms hold at the end, with what they sense");
   metrics.set("facts_lost", real(modules_->lost()), "for catoms that were no neighbours");
   metrics.set("colored", real(colored), "catoms that have set a colour");
   metrics.set("moves", real(world_->motion().moves), "of catoms that rolled");
   measure_world(metrics);
 }
 
+std::vector<std::uint32_t> Meld::colors() const {
+  const lattice::Region& region = world_->region();
+  const std::size_t own = region.count(world_->ensemble().count());
+  std::string bytes(own * sizeof(std::uint32_t), 0);
+  for (std::size_t i = 0; i < own; ++i) {
+    const std::uint32_t color = modules_->color(narrow<std::uint32_t>(region.first() + i));
+    std::memcpy(bytes.data() + i * sizeof color, &color, sizeof color);
+  }
+  std::vector<std::uint32_t> all;
+  for (const std::string& part : region.collect(bytes)) {
+    const std::size_t before = all.size();
+    all.resize(before + part.size() / sizeof(std::uint32_t));
+    if (!part.empty()) std::memcpy(all.data() + before, part.data(), part.size());
+  }
+  return all;
+}
+
 // Seen from above: of each column the highest catom.
-std::string Meld::picture() const {
+std::string Meld::picture(const std::vector<std::uint32_t>& colors) const {
   const lattice::Ensemble& ensemble = world_->ensemble();
   const lattice::Lattice& lattice = ensemble.lattice();
   std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::uint32_t>> highest;
@@ -160,7 +180,7 @@ std::string Meld::picture() const {
   for (const auto& [column, top] : highest) {
     if (board.cells.size() == most_drawn) break;
     const Vec3 p = lattice.position(ensemble.cell(top.second));
-    const std::uint32_t color = modules_->color(top.second);
+    const std::uint32_t color = colors[top.second];
     board.cells.push_back({(p.x - low.x) / lattice.pitch(), (p.y - low.y) / lattice.pitch(),
                            color == meld::no_color ? "" : fmt::format("#{:06x}", color)});
   }
@@ -175,19 +195,25 @@ std::string Meld::picture() const {
 
 Result<void> Meld::write(const std::filesystem::path& folder) const {
   const lattice::Ensemble& ensemble = world_->ensemble();
-  Csv colors({"catom", "x", "y", "z", "color"});
+  const lattice::Region& region = world_->region();
+  const std::vector<std::uint32_t> colors = this->colors();
+  Csv table({"catom", "x", "y", "z", "color"});
   Csv facts({"catom", "fact"});
   for (std::uint32_t i = 0; i < ensemble.count(); ++i) {
     if (!ensemble.has(i)) continue;
     const Cell c = ensemble.cell(i);
-    const std::uint32_t color = modules_->color(i);
-    colors.row(i, c.x, c.y, c.z, color == meld::no_color ? std::string() : fmt::format("#{:06x}", color));
-    if (i >= most_listed) continue;
+    if (region.leads())
+      table.row(i, c.x, c.y, c.z, colors[i] == meld::no_color ? std::string() : fmt::format("#{:06x}", colors[i]));
+    if (i >= most_listed || !region.has(i)) continue;
     for (const std::string& fact : modules_->facts(i)) facts.row(i, fact);
   }
-  if (auto written = write_file(folder / "colors.csv", colors.text()); !written.ok()) return written;
-  if (auto written = write_file(folder / "facts.csv", facts.text()); !written.ok()) return written;
-  return write_file(folder / "colors.svg", picture());
+  std::string all_facts;  // of each rank, the first with the names of the columns
+  for (const std::string& part : region.collect(facts.text()))
+    all_facts += all_facts.empty() ? part : part.substr(std::min(part.size(), part.find('\n') + 1));
+  if (!region.leads()) return {};
+  if (auto written = write_file(folder / "colors.csv", table.text()); !written.ok()) return written;
+  if (auto written = write_file(folder / "facts.csv", all_facts); !written.ok()) return written;
+  return write_file(folder / "colors.svg", picture(colors));
 }
 
 void Meld::archive_state(Archive& ar) {

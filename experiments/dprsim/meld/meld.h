@@ -6,7 +6,7 @@
 namespace volvox::experiments::dprsim {
 
 // A program in Meld on all catoms of a lattice world (`volvox run FILE.meld`).
-class Meld final : public CatomExperiment {
+class Meld final : public SharedCatomExperiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -27,7 +27,8 @@ class Meld final : public CatomExperiment {
     std::uint32_t catom = 0;
   };
   Result<void> read_taps(const std::string& text);
-  std::string picture() const;
+  std::vector<std::uint32_t> colors() const;  // by catom; on ranks other than the first, none
+  std::string picture(const std::vector<std::uint32_t>& colors) const;
 
   meld::MeldModules* modules_ = nullptr;  // the world's
   std::vector<Tap> taps_;

@@ -122,8 +122,9 @@ Result<lattice::TargetShape> Shape::read_shape(sim::Setup& setup) const {
 Result<model::WorldModel> Shape::init(sim::Setup& setup) {
   const auto motion = motion_options(setup);
   if (!motion.ok()) return motion.error();
-  world_ = std::make_unique<lattice::CatomWorld>(lattice::Lattice(lattice::Kind::hex),
-                                                 lattice::WorldOptions{.seed = setup.seed, .motion = *motion});
+  world_ = std::make_unique<lattice::CatomWorld>(
+      lattice::Lattice(lattice::Kind::hex),
+      lattice::WorldOptions{.seed = setup.seed, .motion = *motion, .ranks = ranks_});
   auto shape = read_shape(setup);
   if (!shape.ok()) return shape.error();
   shape_ = std::move(*shape);
@@ -136,18 +137,17 @@ Result<model::WorldModel> Shape::init(sim::Setup& setup) {
   cells.insert(cells.begin(), Cell{});
   if (const auto done = world_->load(SelfAssembly{.shape = &shape_}); !done.ok()) return done.error();
   if (const auto done = world_->add(cells); !done.ok()) return done.error();
-  world_->state<SelfAssembly>(0)->seed = true;
-  world_->state<SelfAssembly>(0)->role = SelfAssembly::placed;
+  if (SelfAssembly* seed = world_->state<SelfAssembly>(0)) seed->seed = true, seed->role = SelfAssembly::placed;
   if (const auto done = world_->start(); !done.ok()) return done.error();
   return empty_world("shape", 150);
 }
 
 std::uint64_t Shape::filled() const {
   std::uint64_t count = 0;
-  for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
-    count +=
-        world_->state<SelfAssembly>(i)->role == SelfAssembly::placed && shape_.has(world_->ensemble().cell(i)) ? 1 : 0;
-  return count;
+  world_->each_state<SelfAssembly>([&](std::uint32_t i, const SelfAssembly& state) {
+    count += state.role == SelfAssembly::placed && shape_.has(world_->ensemble().cell(i)) ? 1 : 0;
+  });
+  return world_->region().sum(count);
 }
 
 void Shape::before_tick(sim::Simulation&) {

@@ -7,7 +7,7 @@ namespace volvox::experiments::dprsim {
 
 // A heap of catoms becomes a given shape by the self-assembly of Rubenstein, Cornejo and Nagpal (Science 345, 2014), by
 // rolling on a hexagonal lattice. Chance makes the heap, and decides between catoms that are in each other's way.
-class Shape final : public CatomExperiment {
+class Shape final : public SharedCatomExperiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;

@@ -5,6 +5,7 @@
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/cli/bench_lattice.h"
+#include "volvox/cli/shared_world.h"
 #include "volvox/lattice/scenes.h"
 #include "volvox/meld/scene.h"
 #include "volvox/mixed/scene.h"
@@ -48,6 +49,15 @@ Result<ordered_json> measure_mixed(std::size_t n, int threads, std::uint64_t see
   return json;
 }
 
+// The memory of all ranks, and what they sent each other.
+void add_ranks(ordered_json& row, const lattice::SceneMeasure& m, cluster::Exchange& ranks) {
+  const std::uint64_t bytes = ranks.sum("bench", narrow<std::uint64_t>(std::max<std::int64_t>(0, m.bytes)));
+  row["bytes_per_module"] = real(bytes) / real(std::max<std::size_t>(1, m.modules));
+  row["ranks"] = ranks.size();
+  row["bytes_per_module_of_first_rank"] = real(m.bytes) / real(std::max<std::size_t>(1, m.modules));
+  row["bytes_between_ranks"] = ranks.sum("bench", m.sent_away);
+}
+
 std::string figure(const ordered_json& value, double unit = 1) {
   return value.is_number() ? fmt::format("{:.3g}", value.get<double>() / unit) : "-";
 }
@@ -77,6 +87,13 @@ void print_table(const ordered_json& results) {
 }  // namespace
 
 int bench_lattice_command(const BenchLatticeArguments& arguments, Log& log) {
+  std::unique_ptr<SharedWorld> shared;
+  if (SharedWorld::is_one_of_several() && !arguments.list) {
+    auto joined = SharedWorld::join();
+    if (!joined.ok()) return complain(joined.error());
+    shared = std::move(*joined);
+  }
+  cluster::Exchange* const ranks = shared ? &shared->exchange() : nullptr;
   BenchScenes scenes;
   for (const auto& info : lattice::all_scenes()) scenes.all.push_back({info.name, info.description, info.n});
   scenes.all.push_back({meld::scene_name, meld::scene_description, meld::scene_size});
@@ -84,13 +101,17 @@ int bench_lattice_command(const BenchLatticeArguments& arguments, Log& log) {
   scenes.most = 2'000'000'000;
   scenes.measure = [&](const std::string& scene, std::size_t n, int threads) -> Result<ordered_json> {
     if (scene == mixed::scene_name) return measure_mixed(n, threads, arguments.seed);
-    const auto measured = scene == meld::scene_name ? meld::run_scene(n, threads, arguments.seed)
-                                                    : lattice::run_scene(scene, n, threads, arguments.seed);
+    const auto measured = scene == meld::scene_name ? meld::run_scene(n, threads, arguments.seed, ranks)
+                                                    : lattice::run_scene(scene, n, threads, arguments.seed, ranks);
     if (!measured.ok()) return measured.error();
-    return to_json(scene, threads, *measured);
+    ordered_json row = to_json(scene, threads, *measured);
+    if (ranks != nullptr) add_ranks(row, *measured, *ranks);
+    return row;
   };
   scenes.print = print_table;
-  return run_bench_scenes(arguments, scenes, log);
+  scenes.in_this_process = ranks != nullptr;
+  const int status = run_bench_scenes(arguments, scenes, log);
+  return shared ? shared->end(status) : status;
 }
 
 }  // namespace volvox::cli

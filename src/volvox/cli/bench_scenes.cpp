@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/child_process.h"
+#include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/counts.h"
@@ -66,6 +68,12 @@ Result<ordered_json> measure_in_child(const Measurement& what, const BenchScenes
   return json;
 }
 
+Result<ordered_json> measure_here(const Measurement& what, const BenchScenes& scenes) {
+  auto measured = scenes.measure(what.scene, what.n, what.threads);
+  if (measured.ok()) (*measured)["peak_mb"] = real(platform::peak_memory_bytes()) / (1 << 20);
+  return measured;
+}
+
 int list_scenes(const BenchScenes& scenes) {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "what it is"}};
   for (const BenchScenes::Info& info : scenes.all)
@@ -80,21 +88,23 @@ int run_bench_scenes(const BenchScenesArguments& arguments, const BenchScenes& s
   if (arguments.list) return list_scenes(scenes);
   const auto measurements = plan(arguments, scenes);
   if (!measurements.ok()) return complain(measurements.error());
-  const platform::StopOnSignal stop;
+  std::optional<platform::StopOnSignal> on_signal;
+  if (!scenes.in_this_process) on_signal.emplace();
+  const std::atomic<bool> never = false, &stop = on_signal ? on_signal->requested() : never;
   ordered_json results = ordered_json::array();
   Progress progress("", !is_terminal(2));
   for (const Measurement& next : *measurements) {
     progress.begin(fmt::format("{} on {} thread{}", next.scene, next.threads, next.threads == 1 ? "" : "s"));
-    auto measured = measure_in_child(next, scenes, stop.requested());
+    auto measured = scenes.in_this_process ? measure_here(next, scenes) : measure_in_child(next, scenes, stop);
     progress.clear();
-    if (stop.requested()) break;
+    if (stop) break;
     if (!measured.ok()) return complain(measured.error());
     results.push_back(std::move(*measured));
   }
-  if (stop.requested()) log.warning("interrupted: these are the measurements until then");
+  if (stop) log.warning("interrupted: these are the measurements until then");
   if (arguments.json) fmt::print("{}\n", to_json_text(ordered_json{{"results", results}}, 2));
   else scenes.print(results);
-  return stop.requested() ? run_failed : done;
+  return stop ? run_failed : done;
 }
 
 }  // namespace volvox::cli

@@ -29,6 +29,7 @@ struct BenchScenes {
   std::function<Result<nlohmann::ordered_json>(const std::string& scene, std::size_t n, int threads)> measure;
   // The rows, each with `peak_mb`, as a table.
   std::function<void(const nlohmann::ordered_json& results)> print;
+  bool in_this_process = false;  // it is one of several that measure together
 };
 
 int run_bench_scenes(const BenchScenesArguments& arguments, const BenchScenes& scenes, Log& log);

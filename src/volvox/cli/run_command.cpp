@@ -15,6 +15,7 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
 #include "volvox/cli/progress.h"
+#include "volvox/cli/shared_world.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/file_names.h"
 #include "volvox/net/pcapng.h"
@@ -338,13 +339,9 @@ struct Besides {
   }
 };
 
-}  // namespace
-
-int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
-  if (arguments.show)
-    if (auto built = viewer_is_built(); !built.ok()) return complain(built.error());
-  const auto options = run_options(arguments);
-  if (!options.ok()) return complain(options.error());
+// `shared`: null, or this process is one of several that share the world of the experiment.
+int run_given_options(const RunArguments& arguments, const Result<sim::RunOptions>& options, sim::Library& library,
+                      Log& log, SharedWorld* shared) {
   limit_isolated_memory(options->isolate_megabytes, library);
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
@@ -389,8 +386,9 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
 
   {
     Progress bar((*run)->report().experiment, arguments.quiet);
-    stop.emplace();
-    (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop->requested());
+    if (shared == nullptr) stop.emplace();
+    (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); },
+                   shared == nullptr ? &stop->requested() : &shared->exchange().stops());
     stop.reset();
   }
   const sim::RunReport& report = (*run)->report();
@@ -408,6 +406,32 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     return run_failed;
   }
   return done;
+}
+
+// All ranks do the same, so that they meet in the same order; those that do not lead leave no files.
+int run_shared(SharedWorld& shared, RunArguments arguments, const std::string& experiment, const sim::Library& library,
+               Log& log) {
+  Log silent;
+  if (!shared.leads()) {
+    arguments.quiet = true;
+    arguments.out = (shared.folder() / "results").string();
+    if (arguments.save) arguments.save = (shared.folder() / "snapshot").string();
+  }
+  sim::Library own = shared_library(library, experiment, shared.exchange());
+  return shared.end(run_given_options(arguments, run_options(arguments), own, shared.leads() ? log : silent, &shared));
+}
+
+}  // namespace
+
+int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
+  if (arguments.show)
+    if (auto built = viewer_is_built(); !built.ok()) return complain(built.error());
+  const auto options = run_options(arguments);
+  if (!options.ok()) return complain(options.error());
+  const auto shared = join_shared_world(arguments, options->experiment, library);
+  if (!shared.ok()) return complain(shared.error());
+  if (*shared) return run_shared(**shared, arguments, options->experiment, library, log);
+  return run_given_options(arguments, options, library, log, nullptr);
 }
 
 }  // namespace volvox::cli

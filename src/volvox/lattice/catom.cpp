@@ -173,8 +173,9 @@ void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<cons
   envelope.size = narrow<std::uint16_t>(content.size());
   envelope.port = narrow<std::uint8_t>(port == far_port ? far_port : arrival(port));
   envelope.mailbox = mailbox;
-  world_->post_.send(shared_->writer, to, envelope, content.data());
   ++shared_->traffic.sent;
+  if (world_->region_.has(to)) world_->post_.send(shared_->writer, to, envelope, content.data());
+  else world_->send_away(shared_->away, to, envelope, content.data());
 }
 
 std::uint32_t Catom::loose_at(int port) const {
@@ -196,6 +197,13 @@ void Catom::send_bytes(int port, std::span<const std::byte> content, Mailbox mai
   if (content.size() > largest_message)
     throw CatomError(fmt::format("its message has {} bytes; {} are possible", content.size(), largest_message));
   put(port, mailbox, content);
+}
+
+void Catom::radio_bytes(std::span<const std::byte> content, Mailbox mailbox) {
+  count_step();
+  if (content.size() > largest_message)
+    throw CatomError(fmt::format("its message has {} bytes; {} are possible", content.size(), largest_message));
+  put_on_air(mailbox, content);
 }
 
 void Catom::send_far(std::uint32_t catom, std::span<const std::byte> content, Mailbox mailbox) {

@@ -107,6 +107,7 @@ class Catom {
   // Bytes, for programs that are not written in C++. `far`: to any catom; such messages pass no adapter.
   void send_bytes(int port, std::span<const std::byte> content, Mailbox mailbox);
   void send_far(std::uint32_t catom, std::span<const std::byte> content, Mailbox mailbox);
+  void radio_bytes(std::span<const std::byte> content, Mailbox mailbox);
   // The number of the neighbour at a port, or nobody; of the sender of the message that is read.
   std::uint32_t neighbor(int port) const {
     count_step();
@@ -144,6 +145,7 @@ class Catom {
     Post::Writer writer;
     Traffic traffic;
     std::vector<Move> moves;
+    std::vector<std::string> away;  // messages to catoms of other ranks, by rank
   };
   Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
 

@@ -7,12 +7,15 @@ namespace {
 
 // The catoms of a set in ascending order, then nobody; `visit` archives what belongs to each.
 template <class Visit>
-void archive_catoms(Archive& ar, const Ensemble& ensemble, const ActiveSet& set, const Visit& visit) {
+void archive_catoms(Archive& ar, const Ensemble& ensemble, const Region& region, const ActiveSet& set,
+                    const Visit& visit) {
   std::uint32_t end = nobody;
   if (!ar.loading()) {
-    set.each([&](std::uint32_t catom) {
-      ar("catom", catom);
-      visit(catom);
+    region.archive_parts(ar, [&](Archive& part) {
+      set.each([&](std::uint32_t catom) {
+        part("catom", catom);
+        visit(part, catom);
+      });
     });
     ar("catom", end);
     return;
@@ -21,7 +24,7 @@ void archive_catoms(Archive& ar, const Ensemble& ensemble, const ActiveSet& set,
     std::uint32_t catom = nobody;
     ar("catom", catom);
     if (!ar.ok() || catom == nobody) return;
-    if (ensemble.there(catom)) visit(catom);
+    if (ensemble.there(catom)) visit(ar, catom);
     else ar.fail("the snapshot names a catom that is not there");
   }
 }
@@ -29,17 +32,19 @@ void archive_catoms(Archive& ar, const Ensemble& ensemble, const ActiveSet& set,
 }  // namespace
 
 void CatomWorld::archive(Archive& ar) {
-  ensemble_.archive(ar);
+  if (ar.loading() || region_.leads()) ensemble_.archive(ar);  // all ranks know it
   if (ar.loading()) {
     post_.clear();
     waiting_.clear();
-    post_.resize(ensemble_.count());
+    cut_region();
+    post_.resize(ensemble_.count(), region_);
     waiting_.resize(ensemble_.count());
     for (ActiveSet& woken : woken_) {
       woken.clear();
       woken.resize(ensemble_.count());
     }
     failed_ = false;
+    surely_busy_ = false;
     failure_ = {};
     wishes_.clear();
     peers_.clear(), blocked_.clear();  // place_loose() says them again
@@ -103,7 +108,7 @@ std::uint64_t CatomWorld::hash() {
 
 void CatomWorld::archive_woken(Archive& ar) {
   ar.section("lattice", "woken");
-  archive_catoms(ar, ensemble_, woken_[0], [&](std::uint32_t catom) {
+  archive_catoms(ar, ensemble_, region_, woken_[0], [&](Archive&, std::uint32_t catom) {
     if (ar.loading()) wake(catom);
   });
 }
@@ -115,17 +120,19 @@ void CatomWorld::archive_messages(Archive& ar) {
     return;
   }
   std::vector<Arrived> arrived;
-  post_.receivers().each([&](std::uint32_t to) {
-    list_arriving(to, arrived);
-    if (arrived.empty()) return;
-    ar("to", to);
-    std::uint32_t count = narrow<std::uint32_t>(arrived.size());
-    ar("count", count);
-    for (const Arrived& a : arrived) {
-      Envelope e = post_.envelope(a.message);
-      ar("sender", e.sender), ar("size", e.size), ar("port", e.port), ar("mailbox", e.mailbox);
-      ar.raw(const_cast<std::byte*>(post_.content(a.message)), e.size);
-    }
+  region_.archive_parts(ar, [&](Archive& part) {
+    post_.receivers().each([&](std::uint32_t to) {
+      list_arriving(to, arrived);
+      if (arrived.empty()) return;
+      part("to", to);
+      std::uint32_t count = narrow<std::uint32_t>(arrived.size());
+      part("count", count);
+      for (const Arrived& a : arrived) {
+        Envelope e = post_.envelope(a.message);
+        part("sender", e.sender), part("size", e.size), part("port", e.port), part("mailbox", e.mailbox);
+        part.raw(const_cast<std::byte*>(post_.content(a.message)), e.size);
+      }
+    });
   });
   std::uint32_t end = nobody;
   ar("to", end);
@@ -147,7 +154,7 @@ void CatomWorld::load_messages(Archive& ar) {
       if (!sound) ar.fail("the snapshot has a damaged message");
       if (!ar.ok()) break;
       ar.raw(content.data(), e.size);
-      if (ar.ok()) post_.send(writer, to, e, content.data());
+      if (ar.ok() && region_.has(to)) post_.send(writer, to, e, content.data());
     }
   }
   post_.give_back(writer);
@@ -155,10 +162,11 @@ void CatomWorld::load_messages(Archive& ar) {
 }
 
 void CatomWorld::archive_waiting(Archive& ar) {
-  archive_catoms(ar, ensemble_, waiting_.who(), [&](std::uint32_t catom) {
-    PortQueues& queues = waiting_.get(catom);
-    for (int port = 0; port < ensemble_.lattice().ports(); ++port) queues[port].archive(ar);
-    if (ar.loading()) post_.wake_now(catom);
+  archive_catoms(ar, ensemble_, region_, waiting_.who(), [&](Archive& part, std::uint32_t catom) {
+    PortQueues elsewhere;  // another rank has them
+    PortQueues& queues = region_.has(catom) ? waiting_.get(catom) : elsewhere;
+    for (int port = 0; port < ensemble_.lattice().ports(); ++port) queues[port].archive(part);
+    if (ar.loading() && region_.has(catom)) post_.wake_now(catom);
   });
 }
 

@@ -21,18 +21,21 @@ MotionModel model_of(const MotionOptions& options, Kind kind) {
 
 CatomWorld::CatomWorld(const Lattice& lattice, const WorldOptions& options, ThreadPool* threads)
     : options_(options),
+      region_(options.ranks),
       threads_(threads),
       ensemble_(lattice, options.store),
       mailboxes_(256),
       motions_(lattice, model_of(options.motion, lattice.kind())),
       referee_(motions_) {
+  outbox_.resize(static_cast<std::size_t>(region_.ranks()));
   begin_keys();
 }
 CatomWorld::~CatomWorld() = default;
 
 Result<void> CatomWorld::added(std::size_t first) {
   const std::size_t count = ensemble_.count();
-  post_.resize(count);
+  cut_region();
+  post_.resize(count, region_);
   waiting_.resize(count);
   for (ActiveSet& woken : woken_) woken.resize(count);
   for (const auto& modules : modules_) modules->resize(count);
@@ -40,8 +43,10 @@ Result<void> CatomWorld::added(std::size_t first) {
   if (somebody_wakes_)
     for (std::size_t i = first; i < count; ++i) wake_around(ensemble_.cell(narrow<std::uint32_t>(i)));
   active_.clear();
-  for (std::size_t i = first; i < count; ++i) active_.push_back(narrow<std::uint32_t>(i));
-  return each_catom(false, [&](Catom& catom) { start_code_modules(catom); });
+  for (std::size_t i = first; i < count; ++i)
+    if (region_.has(narrow<std::uint32_t>(i))) active_.push_back(narrow<std::uint32_t>(i));
+  each_catom(false, [&](Catom& catom) { start_code_modules(catom); });
+  return meet();
 }
 
 Result<void> CatomWorld::add(std::span<const Cell> cells) {
@@ -85,14 +90,18 @@ Result<void> CatomWorld::remove(CatomId catom) {
     peers_.erase(peers_.begin() + (peers(catom) - peers_.data()));
     has_peers_.erase(catom);
   }
-  post_.forget(catom);
-  for (std::uint32_t m = post_.take(catom); m != nobody; m = post_.envelope(m).next) ++traffic_.lost;
-  if (PortQueues* queues = waiting_.find(catom)) {
-    for (const PortQueue& queue : *queues) traffic_.lost += queue.size();
-    waiting_.forget(catom);
+  if (region_.has(catom)) {
+    post_.forget(catom);
+    for (std::uint32_t m = post_.take(catom); m != nobody; m = post_.envelope(m).next) ++new_traffic_.lost;
+    if (PortQueues* queues = waiting_.find(catom)) {
+      for (const PortQueue& queue : *queues) new_traffic_.lost += queue.size();
+      waiting_.forget(catom);
+    }
+    for (const auto& modules : modules_) modules->reset(catom);
   }
-  for (const auto& modules : modules_) modules->reset(catom);
-  return {};
+  const auto met = meet();
+  surely_busy_ = false;  // what was sent may have been for this one
+  return met;
 }
 
 Result<void> CatomWorld::move(CatomId catom, const Cell& to) {
@@ -189,7 +198,7 @@ Vec3 CatomWorld::place(CatomId catom) const {
 }
 
 void CatomWorld::wake(CatomId catom) {
-  if (!ensemble_.there(catom)) return;
+  if (!ensemble_.there(catom) || !region_.has(catom)) return;
   woken_[0].insert(catom);
   post_.wake_now(catom);
 }
@@ -255,6 +264,7 @@ Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) 
   }
   somebody_ticks_ = somebody_ticks_ || modules->new_tick != nullptr;
   somebody_wakes_ = somebody_wakes_ || modules->woken != nullptr;
+  if (region_.is_cut()) modules->belong_to(region_);
   modules->resize(ensemble_.count());
   modules_.push_back(std::move(modules));
   return {};
@@ -290,20 +300,21 @@ void CatomWorld::prefetch(std::span<const std::uint32_t> coming) const {
   if (coming.size() > receivers && ensemble_.has(coming[receivers])) {
     const auto around = ensemble_.around(coming[receivers]);
     for (int port = 0; port < ports; ++port)
-      if (const std::uint32_t other = around.at(port); other != nobody) post_.prefetch_receiver(other);
+      if (const std::uint32_t other = around.at(port); other != nobody && region_.has(other))
+        post_.prefetch_receiver(other);
   }
 }
 
 template <class Work>
-Result<void> CatomWorld::each_catom(bool all, const Work& work) {
-  const std::size_t count = all ? ensemble_.count() : active_.size();
+void CatomWorld::each_catom(bool all, const Work& work) {
+  const std::size_t count = all ? region_.count(ensemble_.count()) : active_.size();
   const auto chunk = [&](std::size_t c) {
-    Catom::Shared shared{post_.take_writer(), {}, {}};
+    Catom::Shared shared{post_.take_writer(), {}, {}, {}};
     std::size_t processed = 0;
     Failure failure;
     const std::size_t end = std::min(count, (c + 1) * catoms_a_chunk);
     for (std::size_t i = c * catoms_a_chunk; i < end; ++i) {
-      const std::uint32_t id = all ? narrow<std::uint32_t>(i) : active_[i];
+      const std::uint32_t id = all ? narrow<std::uint32_t>(region_.first() + i) : active_[i];
       if (!all) prefetch(std::span(active_).subspan(i, end - i));  // beyond it another thread may be writing
       else if (sending_ && options_.active_sets && !has_something_to_do(id)) continue;
       if (!ensemble_.there(id)) continue;
@@ -325,16 +336,14 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
     const Traffic& traffic = shared.traffic;
     const std::lock_guard lock(mutex_);
     wishes_.insert(wishes_.end(), shared.moves.begin(), shared.moves.end());
-    traffic_.sent += traffic.sent, traffic_.delivered += traffic.delivered;
-    traffic_.lost += traffic.lost, traffic_.unread += traffic.unread;
+    new_traffic_.sent += traffic.sent, new_traffic_.delivered += traffic.delivered;
+    new_traffic_.lost += traffic.lost, new_traffic_.unread += traffic.unread;
+    for (std::size_t rank = 0; rank < shared.away.size(); ++rank) outbox_[rank] += shared.away[rank];
     processed_ += processed;
     if (failure.catom < failure_.catom) failure_ = std::move(failure);
   };
   processed_ = 0;
   parallel_for(threads_, (count + catoms_a_chunk - 1) / catoms_a_chunk, 1, chunk);
-  if (failure_.catom == nobody) return {};
-  failed_ = true;
-  return error(failure_);
 }
 
 void CatomWorld::start_code_modules(Catom& catom) {
@@ -363,7 +372,8 @@ Result<void> CatomWorld::start() {
   const bool needed =
       std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->start != nullptr; });
   if (!needed) return {};
-  return each_catom(true, [&](Catom& catom) { start_code_modules(catom); });
+  each_catom(true, [&](Catom& catom) { start_code_modules(catom); });
+  return meet();
 }
 
 void CatomWorld::begin_keys() {
@@ -377,16 +387,16 @@ void CatomWorld::begin_keys() {
 
 Result<void> CatomWorld::tick() {
   if (!started_) return Error("the world was not started", "call start() first");
-  if (failed_) return error(failure_);
+  if (failed_) return failure_.catom != nobody ? error(failure_) : Error("the world has failed before", "start anew");
   for (const auto& modules : modules_) modules->begin_tick(*this);
   if (!everyone()) {
     active_.clear();
     post_.receivers().each([&](std::uint32_t catom) { active_.push_back(catom); });
   }
   sending_ = true;
-  auto done = each_catom(everyone(), [&](Catom& catom) { process(catom); });
+  each_catom(everyone(), [&](Catom& catom) { process(catom); });
   sending_ = false;
-  if (!done.ok()) return done;
+  if (auto met = meet(); !met.ok()) return met;
   if (somebody_wakes_) {
     woken_[0].clear();
     std::swap(woken_[0], woken_[1]);
@@ -404,10 +414,13 @@ Result<void> CatomWorld::run(std::int64_t most_ticks) {
   return {};
 }
 
-bool CatomWorld::idle() const {
+bool CatomWorld::idle() const { return !surely_busy_ && !region_.any(!rests()); }
+
+bool CatomWorld::rests() const {
   if (std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->waits(); })) return false;
   if (!post_.receivers().empty() || !under_way_.empty()) return false;
-  for (std::uint32_t catom = 0; somebody_ticks_ && catom < ensemble_.count(); ++catom)
+  const std::size_t end = region_.first() + region_.count(ensemble_.count());
+  for (std::uint32_t catom = region_.first(); somebody_ticks_ && catom < end; ++catom)
     if (ensemble_.there(catom) && has_something_to_do(catom)) return false;
   return true;
 }

@@ -10,6 +10,8 @@
 // Catoms are processed in parallel. No order can matter: a catom sees its own state only, and messages that arrive in
 // the same tick are read in the order of their senders' random keys. The same seed gives the same state hash at any
 // number of threads, and after a snapshot. Messages sent in steps 4 and 5 use what is left of the tick's capacity.
+// Several processes can share a world (region.h): each has the states and messages of some of the catoms, and all call
+// the same functions of the world in the same order.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +25,7 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/lattice/code_module.h"
 #include "volvox/lattice/ensemble.h"
+#include "volvox/lattice/region.h"
 
 namespace volvox::lattice {
 
@@ -45,6 +48,7 @@ struct WorldOptions {
   bool active_sets = true;
   MotionOptions motion{};
   Occupancy::Store store = Occupancy::Store::automatic;
+  cluster::Exchange* ranks = nullptr;  // other processes that share the world; it must outlive the world
 };
 
 // A catom on its way. Until it arrives it is in its old cell, and what its motion needs is kept for it.
@@ -104,14 +108,25 @@ class CatomWorld {
   // In the next tick, `woken` of its code modules is called; between ticks.
   void wake(CatomId catom);
 
-  // The state of a code module on a catom, for those who watch or set up. Null: it was not loaded.
+  // The state of a code module on a catom, for those who watch or set up. Null: it was not loaded, or another rank has
+  // this catom.
   template <class Program>
   Program* state(CatomId catom) {
+    if (!region_.has(catom)) return nullptr;
     for (const auto& modules : modules_)
       if (modules->type().key == type_of<Program>().key) return static_cast<Program*>(modules->state(catom));
     return nullptr;
   }
   const std::vector<std::unique_ptr<CodeModules>>& code_modules() const { return modules_; }
+
+  // visit(catom, state) for all that are there and that this process has, in ascending order.
+  template <class Program, class Visit>
+  void each_state(const Visit& visit) {
+    const std::size_t end = region_.first() + region_.count(ensemble_.count());
+    for (std::uint32_t catom = region_.first(); catom < end; ++catom)
+      if (Program* program = ensemble_.has(catom) ? state<Program>(catom) : nullptr) visit(catom, *program);
+  }
+  const Region& region() const { return region_; }
 
   Result<void> start();  // simulationStart of every code module
   // An error names catom and code module, and ends the run.
@@ -128,7 +143,7 @@ class CatomWorld {
   const std::vector<UnderWay>& under_way() const { return under_way_; }  // by catom
   Vec3 position(const UnderWay& catom) const;                            // where it is seen, in m
   std::size_t processed() const { return processed_; }                   // catoms in the last tick
-  std::uint64_t hash();
+  std::uint64_t hash();  // where ranks share the world, that of the first of them is whole
   std::size_t memory_bytes() const;
 
   // Save and load: into a world of the same lattice, pitch, capacity, most_waiting, motions and code modules; another
@@ -162,16 +177,26 @@ class CatomWorld {
 
   Result<void> add_code_modules(std::unique_ptr<CodeModules> modules);
   Result<void> added(std::size_t first);
+  void cut_region();
+  void send_away(std::vector<std::string>& away, std::uint32_t to, const Envelope& envelope,
+                 const std::byte* content) const;
+  // What was counted, wished and sent to other ranks since the last time; an error if a catom of any rank has failed.
+  Result<void> meet();
+  std::string news() const;
+  bool take_news(std::string_view letter, std::vector<std::uint64_t>& counts);
+  bool sends_something() const;  // that arrives in the next tick
+  void take_messages(std::string_view letter);
   void wake_next(std::uint32_t catom);  // thread-safe, within a tick
   // visit(catom) for all others that hear its radio, in a fixed order.
   void each_in_reach(std::uint32_t catom, const std::function<void(std::uint32_t)>& visit) const;
   void wake_around(const Cell& cell);
   void archive_woken(Archive& ar);
+  bool rests() const;  // nothing would happen on the catoms of this process
   bool everyone() const { return somebody_ticks_ || !options_.active_sets; }
   bool has_something_to_do(std::uint32_t catom) const;
   // work(catom) for the active catoms, or for all of them.
   template <class Work>
-  Result<void> each_catom(bool all, const Work& work);
+  void each_catom(bool all, const Work& work);
   void prefetch(std::span<const std::uint32_t> coming) const;
   void start_code_modules(Catom& catom);
   void process(Catom& catom);
@@ -193,6 +218,7 @@ class CatomWorld {
   Error error(const Failure& failure) const;
 
   WorldOptions options_;
+  Region region_;
   ThreadPool* threads_;
   Ensemble ensemble_;
   std::vector<std::unique_ptr<CodeModules>> modules_;
@@ -215,8 +241,11 @@ class CatomWorld {
   std::uint64_t key_ = 0, last_key_ = 0;  // of the tick to come, or that runs, and of the one before
   std::uint64_t start_key_ = 0;           // for code modules that are started before it
   bool started_ = false, failed_ = false;
-  bool sending_ = false;  // false before the first tick: there is no capacity yet
-  Traffic traffic_;
+  bool sending_ = false;               // false before the first tick: there is no capacity yet
+  Traffic traffic_, new_traffic_;      // of all ranks; of this one since they met last
+  bool surely_busy_ = false;           // a rank has something for the next tick: idle() need not ask
+  std::vector<std::string> outbox_;    // messages for other ranks
+  std::vector<std::uint64_t> counts_;  // of the code modules, one after another, since then
   MotionCount motion_;
   std::vector<Move> wishes_;
   MotionTable motions_;

@@ -38,6 +38,7 @@
 #include "volvox/base/platform/memory.h"
 #include "volvox/base/type.h"
 #include "volvox/lattice/catom.h"
+#include "volvox/lattice/region.h"
 
 namespace volvox::lattice {
 
@@ -54,12 +55,19 @@ class CodeModules {
 
   virtual ~CodeModules() = default;
   virtual const TypeInfo& type() const = 0;
-  virtual void resize(std::size_t catoms) = 0;  // new ones get the state of the prototype
-  virtual void reset(std::uint32_t catom) = 0;
+  // So many catoms are in the world; those of the region have states, new ones that of the prototype.
+  virtual void resize(std::size_t catoms) = 0;
+  virtual void reset(std::uint32_t catom) = 0;  // one of the region
   virtual void archive(Archive& ar) = 0;
   virtual std::size_t memory_bytes() const = 0;
 
-  void* state(std::uint32_t catom) const { return data_ + catom * stride_; }
+  void* state(std::uint32_t catom) const { return data_ + std::size_t{catom - first_} * stride_; }  // of the region
+  // The catoms whose states it has; before the first resize. Without this call it has all.
+  void belong_to(const Region& region) { region_ = &region, first_ = region.first(); }
+  // What it has counted on its catoms since the last call, and the sums over all ranks: for numbers that concern the
+  // whole ensemble. Once a tick, by the thread of the world. add_counts returns how many of the numbers are its own.
+  virtual std::vector<std::uint64_t> take_counts() { return {}; }
+  virtual std::size_t add_counts(std::span<const std::uint64_t> /*of_all*/) { return 0; }
   virtual std::string describe(std::uint32_t catom) const {
     std::string out;
     type().describe(out, state(catom));
@@ -89,9 +97,19 @@ class CodeModules {
   bool acts(std::uint32_t catom) const { return new_tick != nullptr && (rests == nullptr || !rests(state(catom))); }
 
  protected:
+  const Region& region() const {
+    static const Region all;
+    return region_ == nullptr ? all : *region_;
+  }
+
   std::byte* data_ = nullptr;
   std::size_t stride_ = 0;
+  std::uint32_t first_ = 0;  // catom of the region
+  std::size_t catoms_ = 0;   // of the world
   std::vector<Link> links_;
+
+ private:
+  const Region* region_ = nullptr;
 };
 
 namespace detail {
@@ -159,20 +177,25 @@ class ProgramArray final : public CodeModules {
   }
   const TypeInfo& type() const override { return type_of<Program>(); }
   void resize(std::size_t catoms) override {
+    catoms_ = catoms;
+    const std::size_t own = region().count(catoms);
     if (states_.empty()) {
-      states_.reserve(catoms);
+      states_.reserve(own);
       platform::prefer_huge_pages(states_);
     }
-    states_.resize(catoms, prototype_);
+    states_.resize(own, prototype_);
     data_ = reinterpret_cast<std::byte*>(states_.data());
   }
-  void reset(std::uint32_t catom) override { states_[catom] = prototype_; }
+  void reset(std::uint32_t catom) override { states_[catom - first_] = prototype_; }
   void archive(Archive& ar) override {
     ar.section(type().name, "state");
-    if constexpr (std::is_trivially_copyable_v<Program> && sizeof(Program) <= 4096)  // archive_plain takes no larger
-      archive_plain(ar, states_, [](auto& to, Program& state) { volvox_visit_fields(to, state); });
-    else
-      for (Program& state : states_) ar("state", state);
+    if (ar.loading()) return load(ar);
+    region().archive_parts(ar, [&](Archive& part) {
+      if constexpr (std::is_trivially_copyable_v<Program> && sizeof(Program) <= 4096)  // archive_plain takes no larger
+        archive_plain(part, states_, [](auto& to, Program& state) { volvox_visit_fields(to, state); });
+      else
+        for (Program& state : states_) part("state", state);
+    });
   }
   std::size_t memory_bytes() const override { return states_.capacity() * sizeof(Program); }
   std::vector<std::string> values() const override {
@@ -180,9 +203,18 @@ class ProgramArray final : public CodeModules {
     for (const auto& [name, value] : numbers(prototype_)) names.push_back(name);
     return names;
   }
-  double value(std::uint32_t catom, std::size_t value) const override { return numbers(states_[catom])[value].second; }
+  double value(std::uint32_t catom, std::size_t value) const override {
+    return numbers(states_[catom - first_])[value].second;
+  }
 
  private:
+  void load(Archive& ar) {
+    Program elsewhere;  // of a catom that another rank has
+    for (std::uint32_t catom = 0; catom < catoms_; ++catom) {
+      if (!region().has(catom)) elsewhere = prototype_;
+      ar("state", region().has(catom) ? states_[catom - first_] : elsewhere);
+    }
+  }
   static std::vector<std::pair<std::string, double>> numbers(Program state) {
     detail::Numbers visitor;
     volvox_visit_fields(visitor, state);

@@ -11,13 +11,14 @@ namespace volvox::lattice {
 
 Post::Post() { pages_.reserve(most_pages); }
 
-void Post::resize(std::size_t catoms) {
+void Post::resize(std::size_t catoms, const Region& region) {
+  first_ = region.first();
   for (auto& heads : heads_) {
     if (heads.empty()) {
-      heads.reserve(catoms);
+      heads.reserve(region.count(catoms));
       platform::prefer_huge_pages(heads);
     }
-    heads.resize(catoms, nobody);
+    heads.resize(region.count(catoms), nobody);
   }
   for (ActiveSet& set : active_) set.resize(catoms);
 }
@@ -49,13 +50,13 @@ std::uint32_t Post::new_page() {
 }
 
 void Post::send(Writer& writer, std::uint32_t to, Envelope envelope, const std::byte* content) {
-  VOLVOX_ASSERT(envelope.size <= largest_message && to < heads_[now_].size());
+  VOLVOX_ASSERT(envelope.size <= largest_message && to - first_ < heads_[now_].size());
   const std::uint32_t length = narrow<std::uint32_t>((sizeof(Envelope) + envelope.size + unit - 1) / unit);
   if (writer.page == nobody || writer.used + length > units) writer = {new_page(), 0};
   const std::uint32_t message = narrow<std::uint32_t>(writer.page * units + writer.used);
   std::byte* place = pages_[writer.page].get() + writer.used * unit;
   writer.used += length;
-  envelope.next = std::atomic_ref(heads_[1 - now_][to]).exchange(message, std::memory_order_relaxed);
+  envelope.next = std::atomic_ref(heads_[1 - now_][to - first_]).exchange(message, std::memory_order_relaxed);
   std::memcpy(place, &envelope, sizeof envelope);
   if (envelope.size > 0) std::memcpy(place + sizeof envelope, content, envelope.size);
   if (envelope.next == nobody) active_[1 - now_].insert(to);
@@ -71,7 +72,7 @@ void Post::turn() {
 
 void Post::clear() {
   for (int tick = 0; tick < 2; ++tick) {
-    active_[now_].each([&](std::uint32_t catom) { heads_[now_][catom] = nobody; });
+    active_[now_].each([&](std::uint32_t catom) { heads_[now_][catom - first_] = nobody; });
     turn();
   }
 }

@@ -13,6 +13,7 @@
 
 #include "volvox/lattice/active_set.h"
 #include "volvox/lattice/occupancy.h"
+#include "volvox/lattice/region.h"
 
 namespace volvox::lattice {
 
@@ -35,7 +36,8 @@ class Post {
   };
 
   Post();
-  void resize(std::size_t catoms);
+  // So many catoms are in the world. Those of the region can be sent something.
+  void resize(std::size_t catoms, const Region& region);
 
   // Thread-safe. Messages of one sender must come from one thread.
   Writer take_writer();
@@ -43,8 +45,8 @@ class Post {
   void send(Writer& writer, std::uint32_t to, Envelope envelope, const std::byte* content);
 
   // What arrives in this tick, the newest first. Its reader takes the list away.
-  std::uint32_t arriving(std::uint32_t catom) const { return heads_[now_][catom]; }
-  std::uint32_t take(std::uint32_t catom) { return std::exchange(heads_[now_][catom], nobody); }
+  std::uint32_t arriving(std::uint32_t catom) const { return heads_[now_][catom - first_]; }
+  std::uint32_t take(std::uint32_t catom) { return std::exchange(heads_[now_][catom - first_], nobody); }
   const Envelope& envelope(std::uint32_t message) const {
     VOLVOX_ASSERT(message != nobody && pages_[message / units] != nullptr);
     return *reinterpret_cast<const Envelope*>(pages_[message / units].get() + message % units * unit);
@@ -53,16 +55,17 @@ class Post {
     return reinterpret_cast<const std::byte*>(&envelope(message)) + sizeof(Envelope);
   }
   // Bring what reading and sending need into the cache.
-  void prefetch(std::uint32_t catom) const { __builtin_prefetch(&heads_[now_][catom], 1); }
+  void prefetch(std::uint32_t catom) const { __builtin_prefetch(&heads_[now_][catom - first_], 1); }
   void prefetch_arriving(std::uint32_t catom) const {
-    const std::uint32_t first = heads_[now_][catom];
+    const std::uint32_t first = heads_[now_][catom - first_];
     if (first != nobody) __builtin_prefetch(&envelope(first));
   }
-  void prefetch_receiver(std::uint32_t catom) const { __builtin_prefetch(&heads_[1 - now_][catom], 1); }
+  void prefetch_receiver(std::uint32_t catom) const { __builtin_prefetch(&heads_[1 - now_][catom - first_], 1); }
   // Who gets something in this tick, or was asked for.
   const ActiveSet& receivers() const { return active_[now_]; }
   void wake_next(std::uint32_t catom) { active_[1 - now_].insert(catom); }
   void wake_now(std::uint32_t catom) { active_[now_].insert(catom); }
+  bool sends_something() const { return !active_[1 - now_].empty(); }
   void forget(std::uint32_t catom) { active_[now_].erase(catom); }  // it is no receiver of this tick
 
   // All lists were taken: what was sent arrives now.
@@ -76,6 +79,7 @@ class Post {
   static constexpr std::size_t most_pages = (std::size_t{1} << 32) / units;
   std::uint32_t new_page();
 
+  std::uint32_t first_ = 0;  // catom of the region
   std::vector<std::uint32_t> heads_[2];
   ActiveSet active_[2];
   int now_ = 0;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "volvox/base/platform/available_memory.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/lattice/catom_world.h"
+#include "volvox/lattice/net_world.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/programs/gradient.h"
 #include "volvox/lattice/programs/roller.h"
@@ -52,7 +54,7 @@ template <class Program>
 Result<void> load_cube(CatomWorld& world, std::size_t modules, bool Program::*begins) {
   if (auto done = world.load<Program>(); !done.ok()) return done;
   if (auto done = add_cube(world, modules); !done.ok()) return done;
-  world.state<Program>(0)->*begins = true;
+  if (Program* first = world.state<Program>(0)) first->*begins = true;
   return {};
 }
 
@@ -73,11 +75,11 @@ Play gradient() {
               [](CatomWorld& world, std::size_t) {
                 // In a full box the distance to the corner is the sum of the coordinates.
                 std::uint64_t mistakes = 0;
-                for (std::uint32_t i = 0; i < world.ensemble().count(); ++i) {
+                world.each_state<Gradient>([&](std::uint32_t i, const Gradient& state) {
                   const Cell c = world.ensemble().cell(i);
-                  if (world.state<Gradient>(i)->distance != narrow<std::uint32_t>(c.x + c.y + c.z)) ++mistakes;
-                }
-                return wrong("the number of wrong distances is", mistakes, 0);
+                  if (state.distance != narrow<std::uint32_t>(c.x + c.y + c.z)) ++mistakes;
+                });
+                return wrong("the number of wrong distances is", world.region().sum(mistakes), 0);
               }};
 }
 
@@ -86,7 +88,9 @@ Play tree() {
           .load = [](CatomWorld& world, std::size_t n) { return load_cube(world, n, &SpanningTree::root); },
           .mistake =
               [](CatomWorld& world, std::size_t n) {
-                const std::string size = wrong("the size of the tree is", world.state<SpanningTree>(0)->size, n);
+                const auto* root = world.state<SpanningTree>(0);
+                const std::uint64_t found = world.region().sum(root != nullptr ? root->size : 0);
+                const std::string size = wrong("the size of the tree is", found, n);
                 const std::uint64_t expected = 2 * world.ensemble().links();
                 return size.empty() ? wrong("the number of messages is", world.traffic().delivered, expected) : size;
               }};
@@ -109,7 +113,8 @@ Result<void> load_lines(CatomWorld& world, std::size_t rolling) {
   }
   if (auto done = world.load<Roller>(); !done.ok()) return done;
   if (auto done = world.add(cells); !done.ok()) return done;
-  for (std::uint32_t i = 0; i < rolling; ++i) world.state<Roller>(i)->rolls = true;
+  for (std::uint32_t i = 0; i < rolling; ++i)
+    if (Roller* roller = world.state<Roller>(i)) roller->rolls = true;
   return {};
 }
 
@@ -124,6 +129,47 @@ Play moves() {
           }};
 }
 
+// A cube whose links are Vouivre's wires, or whose catoms have radios: the flood again, live. n: catoms, a full cube.
+Result<SceneMeasure> run_on_network(bool wires, std::size_t n, std::uint64_t seed) {
+  const std::int32_t side = side_of(n);
+  n = std::size_t(side) * side * side;
+  const std::size_t each = wires ? 1200 : 300;  // bytes, about
+  if (const auto fits = check_memory(n, real(n), each); !fits.ok()) return fits.error();
+  SceneMeasure m;
+  const std::int64_t memory = platform::peak_memory_bytes();
+  const double begin = platform::monotonic_seconds();
+  NetWorldOptions options{.seed = seed};
+  constexpr double range = 1.75;  // pitches: 26 catoms hear one
+  options.medium.cull_radius = std::sqrt(10.0) * range;
+  if (wires) options.wire = net::WireOptions{.bit_rate = 6000, .queue_limit = 4};
+  else options.radio = radio_of_range(range, options.medium);
+  NetWorld world(Lattice(Kind::cubic), options);
+  if (const auto done = world.load<Flood>(); !done.ok()) return done.error();
+  if (const auto done = world.add_box({0, 0, 0}, {side - 1, side - 1, side - 1}); !done.ok()) return done.error();
+  const std::uint32_t middle = narrow<std::uint32_t>((std::size_t(side) * side + side + 1) * (side / 2));
+  world.state<Flood>(middle)->source = true;
+  if (const auto done = world.start(); !done.ok()) return done.error();
+  m.load = platform::monotonic_seconds() - begin;
+  const double loaded = platform::monotonic_seconds(), cpu = platform::process_cpu_seconds();
+  if (const auto done = world.run(INT64_MAX); !done.ok()) return done.error();
+  m.run = platform::monotonic_seconds() - loaded;
+  m.cpu = platform::process_cpu_seconds() - cpu;
+  m.n = m.modules = n;
+  m.messages = world.network().counters().deliveries;
+  m.ticks = world.ticks();
+  m.state_hash = world.hash();
+  m.bytes = platform::peak_memory_bytes() - memory;
+  std::size_t reached = 0;
+  for (std::uint32_t i = 0; i < n; ++i) reached += world.state<Flood>(i)->hops != Flood::unreached ? 1 : 0;
+  // Wires lose nothing; by radio, collisions leave some out.
+  const bool right = wires ? reached == n && m.messages == 2 * world.ensemble().links() - (n - 1) : 2 * reached >= n;
+  if (!right)
+    return Error(fmt::format("the scene '{}' with n = {}: {} catoms were reached by {} messages",
+                             wires ? "wires" : "radio", n, reached, m.messages),
+                 "this is a bug: report it");
+  return m;
+}
+
 struct Scene {
   SceneInfo info;
   Play (*play)();
@@ -134,6 +180,8 @@ const std::vector<Scene>& scenes() {
       {{"gradient", "a full cube; distances from one corner", 1'000'000}, gradient},
       {{"tree", "a full cube; a spanning tree that counts itself", 1'000'000}, tree},
       {{"moves", "catoms that roll along lines of others on a hexagonal lattice, all in every tick", 100'000}, moves},
+      {{"wires", "a full cube; the flood over wires of 6 kbit/s, live (one thread)", 1'000'000}, nullptr},
+      {{"radio", "a full cube; the flood by radio alone, with collisions (one thread)", 1'000'000}, nullptr},
   };
   return all;
 }
@@ -146,9 +194,10 @@ std::vector<SceneInfo> all_scenes() {
   return infos;
 }
 
-Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t state) {
-  // Cells, lists of messages and active sets; half as much again for messages on their way.
-  const double need = 1.5 * (real(modules) * (17 + real(state)) + real(Occupancy::bytes_needed(modules, cells_of_box)));
+Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t state, int ranks) {
+  // Cells and active sets, which each rank has; lists of messages; half as much again for messages on their way.
+  const double each = 9 + (8 + real(state)) / ranks;
+  const double need = 1.5 * (real(modules) * each + real(Occupancy::bytes_needed(modules, cells_of_box)));
   const double have = real(platform::available_memory_bytes());
   if (need <= have) return {};
   return Error(fmt::format("{} modules need about {:.1f} GB of memory, and {:.1f} GB are there", modules, need / 1e9,
@@ -156,7 +205,8 @@ Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t 
                "use fewer modules, or free some memory");
 }
 
-Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, std::uint64_t seed) {
+Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, std::uint64_t seed,
+                               cluster::Exchange* ranks) {
   const Scene* scene = nullptr;
   std::string names;
   for (const Scene& s : scenes()) {
@@ -165,14 +215,23 @@ Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threa
   }
   if (scene == nullptr) return Error(fmt::format("there is no scene '{}'", name), "choose some of: " + names);
   if (n == 0) n = scene->info.n;
+  if (scene->play == nullptr) {
+    if (ranks != nullptr)
+      return Error(fmt::format("the scene '{}' cannot be shared by ranks: a network runs on one thread", name),
+                   "start it without mpirun");
+    return run_on_network(name == "wires", n, seed);
+  }
   const Play play = scene->play();
-  if (const auto fits = check_memory(n, play.cells * real(n), play.state); !fits.ok()) return fits.error();
+  if (const auto fits = check_memory(n, play.cells * real(n), play.state, ranks == nullptr ? 1 : ranks->size());
+      !fits.ok())
+    return fits.error();
 
   SceneMeasure m;
   const std::int64_t memory = platform::peak_memory_bytes();
   const double begin = platform::monotonic_seconds();
   ThreadPool pool(threads);
-  CatomWorld world(Lattice(play.kind), {.seed = seed}, &pool);
+  CatomWorld world(Lattice(play.kind), {.seed = seed, .ranks = ranks}, &pool);
+  const std::uint64_t sent_before = ranks == nullptr ? 0 : ranks->bytes_sent();
   if (const auto done = play.load(world, n); !done.ok()) return done.error();
   m.load = platform::monotonic_seconds() - begin;
   const double loaded = platform::monotonic_seconds(), cpu = platform::process_cpu_seconds();
@@ -185,6 +244,7 @@ Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threa
   m.messages = world.traffic().delivered;
   m.moves = world.motion().moves;
   m.ticks = world.ticks();
+  m.sent_away = ranks == nullptr ? 0 : ranks->bytes_sent() - sent_before;
   m.state_hash = world.hash();
   m.bytes = platform::peak_memory_bytes() - memory;
   if (const std::string mistake = play.mistake(world, n); !mistake.empty())

@@ -9,6 +9,10 @@
 
 #include "volvox/base/result.h"
 
+namespace volvox::cluster {
+class Exchange;
+}
+
 namespace volvox::lattice {
 
 struct SceneInfo {
@@ -25,12 +29,16 @@ struct SceneMeasure {
   double load = 0, run = 0, cpu = 0;  // s; cpu: of all threads while it ran
   std::int64_t bytes = 0;             // by which loading and running have raised the peak memory of the process
   std::uint64_t state_hash = 0;
+  std::uint64_t sent_away = 0;  // bytes to other ranks
 };
 
 // Too little memory is said before anything is loaded. Result errors: no such scene, or its result is wrong.
-Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, std::uint64_t seed);
+// `ranks`: other processes that share the world; all of them call it. Bytes and times are then those of this one.
+Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, std::uint64_t seed,
+                               cluster::Exchange* ranks = nullptr);
 
-// Whether a world of so many modules would fit; `state`: bytes of all code modules of a catom.
-Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t state);
+// Whether a world of so many modules would fit; `state`: bytes of all code modules of a catom. So many ranks share it,
+// each on a machine of its own.
+Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t state, int ranks = 1);
 
 }  // namespace volvox::lattice

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/base/text.h"
@@ -16,6 +18,21 @@ void use_all(Compilation& c, const std::vector<Term>& terms) {
     if (term.kind == Term::Kind::fact) c.use(term.fact);
     use_all(c, term.body), use_all(c, term.head), use_all(c, term.each), use_all(c, term.others);
   }
+}
+
+// A predicate for the elements of lists, if there are any: the type, two words of the value, and the rest.
+void add_lists(Compilation& c) {
+  const auto& predicates = c.program.predicates;
+  const auto& code = c.program.code;
+  const bool needed =
+      std::any_of(predicates.begin(), predicates.end(), [](const Predicate& p) { return p.has_lists; }) ||
+      std::any_of(code.begin(), code.end(), [](const Instruction& i) { return i.op >= Op::cons && i.op < Op::done; });
+  if (!needed) return;
+  Predicate elements;
+  elements.name = "list'elements";
+  elements.linear = true;
+  c.program.lists = c.add(std::move(elements));
+  c.program.predicates[c.program.lists].words = words_of_element;
 }
 
 std::uint64_t key_of(const Program& program) {
@@ -55,6 +72,7 @@ Result<std::shared_ptr<const Program>> compile(const Source& source) {
     find_recursion(c);
     for (const Rule& rule : c.rules) c.program.rules.push_back({rule.place, RuleKind::derives, 0, {}});
     for (std::size_t i = 0; i < c.rules.size(); ++i) compile_rule(c, narrow<std::uint16_t>(i));
+    add_lists(c);
   } catch (const CompileFailed& failed) {
     return failed.error;
   }

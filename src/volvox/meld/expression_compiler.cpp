@@ -8,9 +8,28 @@
 #include "volvox/meld/rule_compiler.h"
 
 namespace volvox::meld {
+
+// Functions of lists: what they take beside the list (element: one of its elements), and what they give.
+struct ListFunction {
+  const char* name;
+  FunctionId id;
+  enum class Of : std::uint8_t { nothing, list, element, integer };
+  Of takes, gives;
+};
+
 namespace {
 
 using Kind = Expression::Kind;
+
+constexpr ListFunction list_functions[] = {
+    {"llength", FunctionId::length, ListFunction::Of::nothing, ListFunction::Of::integer},
+    {"lnth", FunctionId::element, ListFunction::Of::integer, ListFunction::Of::element},
+    {"llast", FunctionId::last, ListFunction::Of::nothing, ListFunction::Of::element},
+    {"lremove", FunctionId::without, ListFunction::Of::element, ListFunction::Of::list},
+    {"lreverse", FunctionId::reversed, ListFunction::Of::nothing, ListFunction::Of::list},
+    {"lsort", FunctionId::sorted, ListFunction::Of::nothing, ListFunction::Of::list},
+    {"lremoveduplicates", FunctionId::without_duplicates, ListFunction::Of::nothing, ListFunction::Of::list},
+};
 
 constexpr int deepest_calls = 100, deepest_levels = 2000;
 constexpr std::size_t longest_code = 1 << 22;
@@ -113,6 +132,7 @@ std::optional<std::pair<Register, Type>> ExpressionCompiler::fold(const Expressi
       auto value = folded(it->second->value, expected);
       --depth_;
       c_.folded[key] = value;
+      if (!value && it->second->value.kind == Kind::list) return std::nullopt;  // it is made where it is used
       if (!value) fail(it->second->place, fmt::format("the constant {} is not constant", e.name), "give it a value");
       return value;
     }
@@ -148,6 +168,8 @@ Value ExpressionCompiler::value(const Expression& e, Type expected) {
     case Kind::operation: v = operation(e, expected); break;
     case Kind::choice: v = choice(e, expected); break;
     case Kind::let: v = let(e, expected); break;
+    case Kind::list: v = list(e, expected); break;
+    case Kind::name: v = value(c_.constants.at(lower(e.name))->value, expected); break;
     default: break;
   }
   check_type(e, v.type, expected);
@@ -166,6 +188,16 @@ Value ExpressionCompiler::operation(const Expression& e, Type expected) {
     return {out, Type::boolean};
   }
   if (compares(e.op)) return comparison(e);
+  if (e.op == Operator::join) {
+    const Value a = list_value(e.parts[0], expected), b = value(e.parts[1], a.type);
+    put(Op::join, out, a.reg, b.reg, narrow<std::uint32_t>(number_of(element_of(a.type))));
+    return {out, a.type};
+  }
+  if (e.op == Operator::contains) {
+    const Value in = list_value(e.parts[1], Type::unknown), one = value(e.parts[0], element_of(in.type));
+    put(Op::contains, out, one.reg, in.reg, narrow<std::uint32_t>(number_of(one.type)));
+    return {out, Type::boolean};
+  }
   // A number may stand for a float, if the other side is one.
   const bool swap = e.parts[0].kind == Kind::integer || e.parts[0].kind == Kind::name;
   const Type wanted = expected == Type::real ? Type::real : Type::unknown;
@@ -205,7 +237,7 @@ Value ExpressionCompiler::comparison(const Expression& e) {
     b = value(e.parts[1], a.type);
   }
   const bool ordered = e.op != Operator::equal && e.op != Operator::not_equal;
-  if (ordered && (a.type == Type::boolean || a.type == Type::text))
+  if (ordered && (a.type == Type::boolean || a.type == Type::text || is_list(a.type)))
     fail(e.place, fmt::format("values of type {} have no order", name(a.type)), "compare them by = or <>");
   const bool is_real = a.type == Type::real;
   if (e.op == Operator::greater || e.op == Operator::greater_equal) std::swap(a, b);
@@ -222,11 +254,14 @@ Value ExpressionCompiler::comparison(const Expression& e) {
 Value ExpressionCompiler::call(const Expression& e) {
   if (const auto own = c_.functions.find(lower(e.name)); own != c_.functions.end())
     return own_function(e, *own->second);
+  for (const ListFunction& f : list_functions)
+    if (lower(e.name) == f.name) return list_call(e, f);
   const auto& all = known_functions();
   const auto it = std::find_if(all.begin(), all.end(), [&](const KnownFunction& f) { return lower(e.name) == f.name; });
   if (it == all.end()) {
     std::vector<std::string> names;
     for (const KnownFunction& f : all) names.emplace_back(f.name);
+    for (const ListFunction& f : list_functions) names.emplace_back(f.name);
     for (const auto& [name, f] : c_.functions) names.push_back(f->name);
     std::string list;
     for (const std::string& n : names) list += (list.empty() ? "" : ", ") + n;
@@ -241,6 +276,55 @@ Value ExpressionCompiler::call(const Expression& e) {
     put(Op::copy, i == 0 ? first : new_register(e.place), arguments[i]);
   put(Op::call, first, first, 0, narrow<std::uint32_t>(number_of(it->id)));
   return {first, it->result};
+}
+
+Value ExpressionCompiler::list_value(const Expression& e, Type expected) {
+  const Value v = value(e, expected);
+  if (!is_list(v.type))
+    fail(e.place, fmt::format("this is of type {}, but a list is needed here", name(v.type)), "use a list");
+  return v;
+}
+
+Value ExpressionCompiler::list_call(const Expression& e, const ListFunction& f) {
+  using Of = ListFunction::Of;
+  const std::size_t takes = f.takes == Of::nothing ? 1 : 2;
+  if (e.parts.size() != takes)
+    fail(e.place, fmt::format("{} takes {} values, not {}", e.name, takes, e.parts.size()), "correct it");
+  const Value of = list_value(e.parts[0], Type::unknown);
+  const Type element = element_of(of.type);
+  const auto type = [&](Of what) { return what == Of::list ? of.type : what == Of::element ? element : Type::integer; };
+  const Value other = takes == 2 ? value(e.parts[1], type(f.takes)) : of;
+  const std::uint8_t first = new_register(e.place), second = new_register(e.place);
+  put(Op::copy, first, of.reg);
+  put(Op::copy, second, other.reg);
+  put(Op::call, first, first, narrow<std::uint8_t>(number_of(element)), narrow<std::uint32_t>(number_of(f.id)));
+  return {first, type(f.gives)};
+}
+
+// From its end: each value is put before the rest. Long lists need no more registers than short ones.
+Value ExpressionCompiler::list(const Expression& e, Type expected) {
+  Type type = is_list(expected) ? expected : Type::unknown;
+  const std::uint8_t out = new_register(e.place);
+  std::size_t elements = e.parts.size();
+  if (e.integer != 0) {
+    const Value rest = list_value(e.parts[--elements], type);
+    type = rest.type;
+    put(Op::copy, out, rest.reg);
+  } else {
+    put(Op::constant, out, 0, 0, c_.add_constant(0));
+  }
+  for (std::size_t i = elements; i-- > 0;) {
+    const int registers = registers_;
+    const Value v = value(e.parts[i], type == Type::unknown ? Type::unknown : element_of(type));
+    if (type == Type::unknown) type = list_of(v.type);
+    put(Op::cons, out, v.reg, out, narrow<std::uint32_t>(number_of(v.type)));
+    registers_ = registers;
+  }
+  if (type == Type::unknown)
+    fail(e.place, "this list is empty, and nothing says of what it is a list", "use it where a type is known");
+  if (number_of(type) >= list_step * (deepest_lists + 1))
+    fail(e.place, "these lists are nested too deep", fmt::format("use at most {} levels", deepest_lists));
+  return {out, type};
 }
 
 // Its body is compiled in its place.

@@ -183,7 +183,8 @@ std::string lower(std::string_view name) {
   return out;
 }
 
-std::string_view name(Type type) {
+std::string name(Type type) {
+  if (is_list(type)) return "list " + name(element_of(type));
   switch (type) {
     case Type::integer: return "int";
     case Type::real: return "float";

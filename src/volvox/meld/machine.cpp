@@ -35,7 +35,7 @@ void Machine::begin(MeldModules& modules, lattice::Catom& catom, std::uint32_t i
   catom_ = &catom;
   id_ = id;
   tick_ = tick;
-  facts_.emplace(modules.store_, modules.states_[id]);
+  facts_.emplace(modules.store_, modules.of(id));
   steps_ = 0;
   most_steps_ = modules.options_.most_steps;
   agenda_.clear();
@@ -50,6 +50,7 @@ void Machine::begin(MeldModules& modules, lattice::Catom& catom, std::uint32_t i
   most_depth_ = modules.most_depth_;
   seen_change_ = 0;
   outbox_.clear();
+  new_lists_ = false;
 }
 
 void Machine::never_stops() const {
@@ -63,7 +64,8 @@ void Machine::end() {
   while (use_linear_facts());
   VOLVOX_ASSERT(agenda_.empty() && used_.empty() && unsettled_.empty() && !any_marked_);  // nothing more follows
   flush();
-  if (seen_change_ != 0) modules_->seen_.fetch_add(seen_change_, std::memory_order_relaxed);
+  if (new_lists_) forget_unused_lists();
+  if (seen_change_ != 0) modules_->new_seen_.fetch_add(seen_change_, std::memory_order_relaxed);
   facts_.reset();  // another catom may be processed next, or this one in another tick
 }
 

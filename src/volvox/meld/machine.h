@@ -79,10 +79,22 @@ class Machine {
   bool next_of_loop(std::uint32_t& pc);
   void erase_used();
   void call(const Instruction& in);
+  // Lists (machine_lists.cpp).
+  Register cons(Type element, Register first, Register rest);
+  Register first_of(Type element, Register list) const;
+  Register rest_of(Register list) const;
+  std::vector<Register> elements_of(Type element, Register list);
+  Register list_from(Type element, const std::vector<Register>& elements, Register rest = 0);
+  Register joined(Type element, Register a, Register b);
+  bool is_in(Type element, Register one, Register list);
+  Register call_of_list(FunctionId function, Type element, Register list, Register other);
+  void write_list(Type element, Register list, std::vector<Word>& to);
+  bool read_list(Type element, std::span<const Word>& from, Register& list);
+  void forget_unused_lists();
   template <class Function>
   void for_each_of_match(Function&& function) const;
   std::uint64_t random_bits();
-  std::uint64_t hash_of_match() const;
+  std::uint64_t hash_of_match();
   void emit(const Instruction& in);
   std::uint32_t depth_of_match() const;
   void deliver(std::uint32_t node, const Change& change, const Word* fact);
@@ -132,6 +144,8 @@ class Machine {
   std::vector<std::uint32_t> by_group_;   // records
   std::vector<Group> groups_;
   std::vector<Word> outbox_;  // port or node, length, and the message
+  bool new_lists_ = false;    // some were made in this tick
+  std::vector<std::uint32_t> used_lists_;
 };
 
 }  // namespace volvox::meld

@@ -167,6 +167,11 @@ bool Machine::execute(std::uint32_t pc, RuleKind kind) {
       case Op::larger: r[in.a] = whole(std::max(number(r[in.b]), number(r[in.c]))); break;
       case Op::lesser_real: r[in.a] = of_real(std::min(real_of(r[in.b]), real_of(r[in.c]))); break;
       case Op::larger_real: r[in.a] = of_real(std::max(real_of(r[in.b]), real_of(r[in.c]))); break;
+      case Op::cons: r[in.a] = cons(static_cast<Type>(in.index), r[in.b], r[in.c]); break;
+      case Op::first: r[in.a] = first_of(static_cast<Type>(in.index), r[in.b]); break;
+      case Op::rest: r[in.a] = rest_of(r[in.b]); break;
+      case Op::join: r[in.a] = joined(static_cast<Type>(in.index), r[in.b], r[in.c]); break;
+      case Op::contains: r[in.a] = is_in(static_cast<Type>(in.index), r[in.b], r[in.c]) ? 1 : 0; break;
       case Op::done:
         if (kind != RuleKind::derives) return true;
         if (!go_back(pc)) return false;
@@ -190,13 +195,17 @@ std::uint64_t Machine::random_bits() {
 }
 
 // The facts of the body, whichever of them came last: a sum, so that their order does not matter.
-std::uint64_t Machine::hash_of_match() const {
+std::uint64_t Machine::hash_of_match() {
   std::uint64_t sum = 0;
   for_each_of_match([&](std::uint16_t predicate, std::uint32_t record) {
     const Predicate& p = program_->predicates[predicate];
     Hasher hasher;
     hasher.add(predicate);
-    hasher.add(facts_->at(predicate, record) + p.header, p.words * sizeof(Word));
+    std::vector<Word> words(facts_->at(predicate, record) + p.header,
+                            facts_->at(predicate, record) + p.header + p.words);
+    for (const Field& field : p.fields)  // lists have other numbers in other ticks
+      if (is_list(field.type)) write_list(element_of(field.type), std::exchange(words[field.word], 0), words);
+    hasher.add(words.data(), words.size() * sizeof(Word));
     sum += hasher.value();
   });
   return sum;
@@ -224,6 +233,7 @@ void Machine::call(const Instruction& in) {
     }
     case FunctionId::random: out = number(x) <= 0 ? 0 : whole(narrow<std::int64_t>(random_bits() % x)); return;
     case FunctionId::square_root: out = of_real(std::sqrt(std::max(0.0, real_of(x)))); return;
+    default: out = call_of_list(static_cast<FunctionId>(in.index), static_cast<Type>(in.c), x, registers_[in.b + 1]);
   }
 }
 

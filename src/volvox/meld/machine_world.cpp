@@ -188,7 +188,7 @@ void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
     if (const Word* link = facts_->at(neighbor, i); link[0] == node && link[1] != losing_)
       address = link[1], reachable = true;
   if (!reachable) {
-    if (change.plus) modules_->lost_.fetch_add(1, std::memory_order_relaxed);
+    if (change.plus) modules_->new_lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   const std::size_t begin = outbox_.size();
@@ -215,7 +215,19 @@ void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {
 
 void Machine::flush() {
   for (std::size_t at = 0; at < outbox_.size(); at += outbox_[at + 1] + 2) {
-    const std::span content = std::as_bytes(std::span(outbox_).subspan(at + 2, outbox_[at + 1]));
+    std::span<const Word> message = std::span(outbox_).subspan(at + 2, outbox_[at + 1]);
+    std::vector<Word> with_lists;
+    if (const Predicate& p = program_->predicates[message[0] & 0xffff]; p.has_lists) {
+      with_lists.assign(message.begin(), message.end());
+      for (const Field& field : p.fields)
+        if (is_list(field.type)) {
+          Word& word = with_lists[message.size() - p.words + field.word];
+          const Register list = std::exchange(word, 0);
+          write_list(element_of(field.type), list, with_lists);
+        }
+      message = with_lists;
+    }
+    const std::span content = std::as_bytes(message);
     if ((outbox_[at] & far_flag) == 0) catom_->send_bytes(modules_->port_of_[outbox_[at]], content, fact_mailbox);
     else catom_->send_far(outbox_[at] & ~far_flag, content, fact_mailbox);
   }
@@ -223,14 +235,26 @@ void Machine::flush() {
 }
 
 bool Machine::receive(int port, std::span<const std::byte> content) {
-  Word words[132];
-  if (content.size() < 4 || content.size() > sizeof words || content.size() % 4 != 0) return false;
+  if (content.size() < 4 || content.size() % 4 != 0) return false;
+  Word few[132];
+  std::vector<Word> many;
+  if (content.size() > sizeof few) many.resize(content.size() / 4);
+  Word* words = many.empty() ? few : many.data();
   std::memcpy(words, content.data(), content.size());
   const std::uint16_t predicate = words[0] & 0xffff;
   if (predicate >= program_->predicates.size()) return false;
   const Predicate& p = program_->predicates[predicate];
   const std::size_t size = std::size_t{1} + (p.recursive ? 1 : 0) + p.words;
-  if (content.size() != 4 * size || senses(p.role) || p.delays != no_predicate) return false;
+  if (content.size() < 4 * size || senses(p.role) || p.delays != no_predicate || predicate == program_->lists)
+    return false;
+  std::span<const Word> lists(words + size, content.size() / 4 - size);
+  for (const Field& field : p.fields) {
+    Register list = 0;
+    if (!is_list(field.type)) continue;
+    if (!read_list(element_of(field.type), lists, list)) return false;
+    words[size - p.words + field.word] = low_word(list);
+  }
+  if (!lists.empty()) return false;
   const bool good = (words[0] & for_good_flag) != 0 || p.linear || p.action;
   const std::uint32_t depth = p.recursive ? words[1] : 0;
   if (depth > deepest_support) return false;

@@ -44,7 +44,7 @@ MeldModules::MeldModules(std::shared_ptr<const Program> program, const MachineOp
     if (p.name.find('\'') != std::string::npos || p.action || p.role == Role::neighbor || p.role == Role::vacant)
       continue;
     for (std::size_t i = 0; i < p.fields.size(); ++i)
-      if (const Type type = p.fields[i].type; type != Type::text)
+      if (const Type type = p.fields[i].type; type != Type::text && !is_list(type))
         shown_.push_back({p.fields.size() == 1 ? p.name : fmt::format("{} {}", p.name, i + 1), k, p.fields[i]});
   }
 }
@@ -58,7 +58,7 @@ std::vector<std::string> MeldModules::values() const {
 double MeldModules::value(std::uint32_t catom, std::size_t value) const {
   const Shown& shown = shown_[value];
   const std::uint16_t header = program_->predicates[shown.predicate].header;
-  const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(states_[catom]));
+  const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(of(catom)));
   for (std::uint32_t i = 0; i < facts.count(shown.predicate); ++i) {
     const Word* record = facts.at(shown.predicate, i);
     if (header > 0 && (record[1] & seen) == 0) continue;
@@ -91,24 +91,36 @@ void MeldModules::learn(const lattice::Lattice& lattice) {
 
 void MeldModules::prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom) {
   const auto& self = static_cast<const MeldModules&>(modules);
-  self.store_.prefetch(self.states_[catom]);
+  self.store_.prefetch(self.of(catom));
 }
 
 const TypeInfo& MeldModules::type() const { return type_of<Meld>(); }
 
 void MeldModules::resize(std::size_t catoms) {
+  catoms_ = catoms;
+  const std::size_t own = region().count(catoms);
   if (states_.empty()) {
-    states_.reserve(catoms);
+    states_.reserve(own);
     platform::prefer_huge_pages(states_);
   }
-  for (std::size_t i = catoms; i < states_.size(); ++i) store_.release(states_[i]);
-  states_.resize(catoms);
+  for (std::size_t i = own; i < states_.size(); ++i) store_.release(states_[i]);
+  states_.resize(own);
   data_ = reinterpret_cast<std::byte*>(states_.data());
 }
 
 void MeldModules::reset(std::uint32_t catom) {
-  seen_ -= seen_of(states_[catom]);
-  store_.release(states_[catom]);
+  new_seen_ -= seen_of(of(catom));
+  store_.release(of(catom));
+}
+
+std::vector<std::uint64_t> MeldModules::take_counts() {
+  return {std::bit_cast<std::uint64_t>(new_seen_.exchange(0)), new_lost_.exchange(0)};
+}
+
+std::size_t MeldModules::add_counts(std::span<const std::uint64_t> of_all) {
+  seen_ += std::bit_cast<std::int64_t>(of_all[0]);
+  lost_ += of_all[1];
+  return 2;
 }
 
 std::int64_t MeldModules::seen_of(CatomFacts& catom) {
@@ -207,9 +219,48 @@ bool MeldModules::tap(lattice::CatomWorld& world, lattice::CatomId catom) {
   return true;
 }
 
+std::string MeldModules::text_of_list(const Facts& facts, Type list, Word number) const {
+  if (!is_list(list)) return "?";
+  const Type type = element_of(list);
+  std::string text;
+  for (; number != 0; number = facts.at(program_->lists, number - 1)[3]) {
+    const Word* element = facts.at(program_->lists, number - 1);
+    double real = 0;
+    std::memcpy(&real, element + 1, sizeof real);
+    if (!text.empty()) text += ", ";
+    if (is_list(type)) text += text_of_list(facts, type, element[1]);
+    else if (type == Type::real) text += fmt::format("{}", real);
+    else if (type == Type::node) text += fmt::format("@{}", element[1]);
+    else if (type == Type::boolean) text += element[1] != 0 ? "true" : "false";
+    else if (type == Type::text) text += element[1] < program_->texts.size() ? program_->texts[element[1]] : "?";
+    else text += fmt::format("{}", signed_word(element[1]));
+  }
+  return "[" + text + "]";
+}
+
+// Numbers fall along a list, and all of them are there.
+bool MeldModules::lists_are_sound(const Facts& facts) const {
+  const std::uint16_t lists = program_->lists;
+  if (lists == no_predicate) return true;
+  const std::uint32_t count = facts.count(lists);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Word* element = facts.at(lists, i);
+    const bool holds_list = is_list(static_cast<Type>(element[0] & 0xff));
+    if (element[3] > i || (holds_list && element[1] > i)) return false;
+  }
+  for (const std::uint16_t k : indices<std::uint16_t>(program_->predicates)) {
+    const Predicate& p = program_->predicates[k];
+    const bool later = p.delays != no_predicate;
+    for (const Field& field : (later ? program_->predicates[p.delays] : p).fields)
+      for (std::uint32_t i = 0; is_list(field.type) && i < facts.count(k); ++i)
+        if (facts.at(k, i)[(later ? 4 : p.header) + field.word] > count) return false;
+  }
+  return true;
+}
+
 std::vector<std::string> MeldModules::facts(std::uint32_t catom, bool sensed) const {
   std::vector<std::string> out;
-  const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(states_[catom]));
+  const Facts facts(const_cast<FactStore&>(store_), const_cast<CatomFacts&>(of(catom)));
   for (const std::uint16_t k : indices<std::uint16_t>(program_->predicates)) {
     const Predicate& p = program_->predicates[k];
     if (p.name.find('\'') != std::string::npos || (senses(p.role) && !sensed)) continue;
@@ -227,7 +278,8 @@ std::vector<std::string> MeldModules::facts(std::uint32_t catom, bool sensed) co
           case Type::node: text += fmt::format("@{}", word); break;
           case Type::boolean: text += word != 0 ? "true" : "false"; break;
           case Type::text: text += word < program_->texts.size() ? program_->texts[word] : "?"; break;
-          default: text += fmt::format("{}", signed_word(word));
+          case Type::integer: text += fmt::format("{}", signed_word(word)); break;
+          default: text += text_of_list(facts, field.type, word);
         }
       }
       out.push_back(fmt::format("{}({})", p.name, text));
@@ -276,7 +328,7 @@ void MeldModules::archive_catom(Archive& ar, CatomFacts& catom) {
   }
   std::vector<Word> words(count);
   ar.raw(words.data(), count * sizeof(Word));
-  if (ar.ok() && !(facts.restore(words) && interfaces_are_sound(facts)))
+  if (ar.ok() && !(facts.restore(words) && interfaces_are_sound(facts) && lists_are_sound(facts)))
     ar.fail("the snapshot has a catom with damaged facts");
 }
 
@@ -285,28 +337,48 @@ void MeldModules::archive(Archive& ar) {
   std::uint64_t key = program_->key;
   ar("program", key);
   if (key != program_->key) ar.fail(fmt::format("the snapshot was made with another program than {}", program_->name));
-  std::uint64_t lost = lost_;
-  ar("lost", lost);
-  lost_ = lost;
-  if (!ar.loading())
-    std::stable_sort(rolling_.begin(), rolling_.end(), [](const auto& a, const auto& b) { return a.catom < b.catom; });
-  std::uint64_t rolls = rolling_.size();
-  ar("rolls", rolls);
-  if (ar.loading()) rolling_.clear();
-  for (std::uint64_t i = 0; i < rolls && ar.ok(); ++i) {
-    Rolled r = ar.loading() ? Rolled{} : rolling_[i];
-    ar("catom", r.catom), ar("x", r.from.x), ar("y", r.from.y), ar("z", r.from.z), ar("begins", r.begins);
-    if (ar.loading()) rolling_.push_back(r);
-  }
+  ar("lost", lost_);
+  archive_rolls(ar);
   ar("taps", taps_);
-  for (CatomFacts& state : states_) {
-    if (ar.loading()) store_.release(state);
-    if (ar.ok()) archive_catom(ar, state);
+  if (!ar.loading()) {
+    region().archive_parts(ar, [&](Archive& part) {
+      for (CatomFacts& state : states_) archive_catom(part, state);
+    });
+    return;
   }
-  if (!ar.loading()) return;
+  for (std::uint32_t catom = 0; catom < catoms_; ++catom) {
+    CatomFacts elsewhere;  // another rank has it
+    CatomFacts& state = region().has(catom) ? of(catom) : elsewhere;
+    store_.release(state);
+    if (ar.ok()) archive_catom(ar, state);
+    store_.release(elsewhere);
+  }
   rebuild_calendar();
-  seen_ = 0;
-  for (CatomFacts& state : states_) seen_ += seen_of(state);
+  std::int64_t own = 0;
+  for (CatomFacts& state : states_) own += seen_of(state);
+  seen_ = std::bit_cast<std::int64_t>(region().sum(std::bit_cast<std::uint64_t>(own)));
+  new_seen_ = 0, new_lost_ = 0;
+}
+
+void MeldModules::archive_rolls(Archive& ar) {
+  std::uint64_t rolls = ar.loading() ? 0 : region().sum(rolling_.size());
+  ar("rolls", rolls);
+  const auto one = [](Archive& to, Rolled& r) {
+    to("catom", r.catom), to("x", r.from.x), to("y", r.from.y), to("z", r.from.z), to("begins", r.begins);
+  };
+  if (!ar.loading()) {
+    std::stable_sort(rolling_.begin(), rolling_.end(), [](const auto& a, const auto& b) { return a.catom < b.catom; });
+    region().archive_parts(ar, [&](Archive& part) {
+      for (Rolled& r : rolling_) one(part, r);
+    });
+    return;
+  }
+  rolling_.clear();
+  for (std::uint64_t i = 0; i < rolls && ar.ok(); ++i) {
+    Rolled r;
+    one(ar, r);
+    if (region().has(r.catom)) rolling_.push_back(r);
+  }
 }
 
 void MeldModules::rebuild_calendar() {
@@ -316,7 +388,7 @@ void MeldModules::rebuild_calendar() {
     for (const std::uint16_t later : later_)
       for (std::uint32_t k = 0; k < facts.count(later); ++k) {
         const Word* record = facts.at(later, k);
-        calendar_[tick_in(record)].push_back(i);
+        calendar_[tick_in(record)].push_back(first_ + i);
       }
   }
 }

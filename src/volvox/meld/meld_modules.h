@@ -38,11 +38,14 @@ class MeldModules final : public lattice::CodeModules {
 
   // Between ticks: somebody taps a catom, which wakes. False: there is no such catom, or the program feels no taps.
   bool tap(lattice::CatomWorld& world, lattice::CatomId catom);
-  std::uint32_t color(std::uint32_t catom) const { return states_[catom].color; }  // 0xRRGGBB or no_color
+  // 0xRRGGBB or no_color; also if another rank has the catom.
+  std::uint32_t color(std::uint32_t catom) const {
+    return region().has(catom) ? states_[catom - first_].color : no_color;
+  }
   // The facts that rules see: "dist(3, 0.5)", in the order of the program; without what is sensed, if so wished.
   std::vector<std::string> facts(std::uint32_t catom, bool sensed = false) const;
   std::uint64_t lost() const { return lost_; }  // facts for catoms that were no neighbours
-  std::uint64_t facts_stored() const;
+  std::uint64_t facts_stored() const;           // by the catoms of this process
 
   const TypeInfo& type() const override;
   std::string describe(std::uint32_t catom) const override;
@@ -54,6 +57,8 @@ class MeldModules final : public lattice::CodeModules {
   void reset(std::uint32_t catom) override;
   void archive(Archive& ar) override;
   std::size_t memory_bytes() const override;
+  std::vector<std::uint64_t> take_counts() override;
+  std::size_t add_counts(std::span<const std::uint64_t> of_all) override;
   void begin_tick(lattice::CatomWorld& world) override;
   bool waits() const override { return !calendar_.empty() || !rolling_.empty(); }
 
@@ -64,6 +69,8 @@ class MeldModules final : public lattice::CodeModules {
     lattice::Cell from;
     bool begins = false;  // false: there was nobody to roll about, or it was still on the way
   };
+  CatomFacts& of(std::uint32_t catom) { return states_[catom - first_]; }
+  const CatomFacts& of(std::uint32_t catom) const { return states_[catom - first_]; }
   void wake_at(std::int64_t tick, std::uint32_t catom);
   static void woken_catom(void* state, lattice::Catom& catom);
   static bool heard(void* state, lattice::Catom& catom, int port, std::span<const std::byte> content);
@@ -71,7 +78,10 @@ class MeldModules final : public lattice::CodeModules {
   void end_rolls(lattice::CatomWorld& world);
   void report_rolls(lattice::Catom& catom, std::uint32_t id, class Machine& machine);
   void archive_catom(Archive& ar, CatomFacts& catom);
+  void archive_rolls(Archive& ar);
   bool interfaces_are_sound(const Facts& facts) const;
+  bool lists_are_sound(const Facts& facts) const;
+  std::string text_of_list(const Facts& facts, Type list, Word number) const;
   void rebuild_calendar();
   std::int64_t seen_of(CatomFacts& catom);  // recursive facts that rules see
   static void prefetch_facts(const lattice::CodeModules& modules, std::uint32_t catom);
@@ -90,10 +100,12 @@ class MeldModules final : public lattice::CodeModules {
   std::vector<std::uint32_t> taps_, tapped_;                     // catoms: for the next tick, and in this one
   std::vector<Rolled> rolled_, rolling_;  // of which catoms are told in this tick, and those of which they will be
   std::uint32_t most_depth_ = 0;
-  std::atomic<std::int64_t> seen_ = 0;  // recursive facts that rules see, of all catoms
-  std::uint64_t seed_ = 0;              // of the world
+  std::int64_t seen_ = 0;                   // recursive facts that rules see, of all catoms, before this tick
+  std::atomic<std::int64_t> new_seen_ = 0;  // of those of this process, since
+  std::uint64_t seed_ = 0;                  // of the world
   std::uint64_t epoch_ = 0;
-  std::atomic<std::uint64_t> lost_ = 0;
+  std::uint64_t lost_ = 0;  // likewise
+  std::atomic<std::uint64_t> new_lost_ = 0;
   std::mutex mutex_;  // of calendar_ and rolling_ within a tick
   // Programs know ports by the numbers of VisibleSim's modules: interfaces.
   std::array<std::uint8_t, lattice::most_ports> port_of_{}, interface_of_{};

@@ -134,11 +134,21 @@ class Parser {
       if (token.text == "node") return Type::node;
       if (token.text == "bool") return Type::boolean;
       if (token.text == "string") return Type::text;
-      if (token.text == "list" || token.text == "array" || token.text == "thread")
+      if (token.text == "list") return list_type(token.place);
+      if (token.text == "array" || token.text == "thread")
         unsupported(token.place, fmt::format("the type {}", token.text));
     }
     if (token.text == ":(") unsupported(token.place, "a struct");
-    fail(token.place, fmt::format("'{}' is no type", token.text), "types are: int, float, node, bool, string");
+    fail(token.place, fmt::format("'{}' is no type", token.text),
+         "types are: int, float, node, bool, string, and list of one of them");
+  }
+
+  Type list_type(const Place& place) {
+    const Deeper deeper(*this);
+    const Type element = type();
+    if (number_of(element) >= list_step * deepest_lists)
+      fail(place, "these lists are nested too deep", fmt::format("use at most {} levels", deepest_lists));
+    return list_of(element);
   }
 
   Aggregate aggregate_named(const std::string& name) const {
@@ -311,7 +321,7 @@ class Parser {
     t.place = take().place;
     const Place place = now().place;
     const std::string how = expect_name();
-    t.aggregate = aggregate_named(how);
+    t.aggregate = how == "collect" ? Aggregate::collect : aggregate_named(how);
     if (t.aggregate == Aggregate::none || t.aggregate == Aggregate::first)
       unsupported(place, fmt::format("the aggregate '{}'", how));
     expect("=>");
@@ -324,7 +334,7 @@ class Parser {
       expect("|");
     }
     t.body = terms(false);
-    if (take_sign("|")) t.head = terms(true);
+    if (take_sign("|") && !is_sign("|")) t.head = terms(true);
     if (take_sign("|")) {
       t.each = std::move(t.head);
       t.head = terms(true);
@@ -353,6 +363,7 @@ class Parser {
   Expression expression() { return binary(3); }
 
   Operator operator_at(int level) const {
+    if (level == 2 && is_name("in")) return Operator::contains;
     if (now().kind != Kind::sign) return Operator::no_operator;
     const std::string& s = now().text;
     if (level == 0) return s == "||" ? Operator::either : Operator::no_operator;
@@ -365,6 +376,7 @@ class Parser {
       if (s == ">") return Operator::greater;
       if (s == ">=") return Operator::greater_equal;
     }
+    if (level == 3 && s == "++") return Operator::join;
     if (level == 3 && s == "+") return Operator::add;
     if (level == 3 && s == "-") return Operator::subtract;
     if (level == 4 && s == "*") return Operator::multiply;
@@ -398,7 +410,6 @@ class Parser {
       left = measured(std::move(both));
       if (level == 2) break;
     }
-    if (is_sign("++")) unsupported(now().place, "joining lists");
     return left;
   }
 
@@ -416,9 +427,17 @@ class Parser {
       e.kind = Expression::Kind::operation;
       e.op = Operator::negate;
       e.parts.push_back(measured(operand()));
+      if (!take_name("in")) return e;
+      Expression contains;  // ~ X in L: it is not in L
+      contains.kind = Expression::Kind::operation;
+      contains.place = e.place;
+      contains.op = Operator::contains;
+      contains.parts = {std::move(e.parts[0]), binary(3)};
+      e.parts = {measured(std::move(contains))};
       return e;
     }
-    if (is_sign("[") || is_sign(":(")) unsupported(token.place, "a list or a struct");
+    if (is_sign("[")) return list();
+    if (is_sign(":(")) unsupported(token.place, "a struct");
     if (is_sign("@")) return node();
     if (take_sign("-")) {  // of something that is no number
       e.kind = Expression::Kind::operation;
@@ -441,6 +460,22 @@ class Parser {
     return e;
   }
 
+  // [a, b], [a, b | rest] or []
+  Expression list() {
+    Expression e;
+    e.place = take().place;
+    e.kind = Expression::Kind::list;
+    if (take_sign("]")) return e;
+    do e.parts.push_back(expression());
+    while (take_sign(","));
+    if (take_sign("|")) {
+      e.integer = 1;
+      e.parts.push_back(expression());
+    }
+    expect("]");
+    return e;
+  }
+
   Expression node() {
     Expression e;
     e.place = take().place;
@@ -459,7 +494,10 @@ class Parser {
       e.integer = take().text == "true" ? 1 : 0;
       return e;
     }
-    if (is_name("nil")) unsupported(now().place, "a list");
+    if (take_name("nil")) {
+      e.kind = Expression::Kind::list;
+      return e;
+    }
     if (take_name("if")) {
       e.kind = Expression::Kind::choice;
       e.parts.push_back(condition());

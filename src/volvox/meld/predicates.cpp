@@ -61,6 +61,7 @@ void lay_out(Predicate& p) {
   for (Field& field : p.fields) {
     field.word = narrow<std::uint8_t>(word);
     word = narrow<std::uint16_t>(word + (field.type == Type::real ? 2 : 1));
+    p.has_lists = p.has_lists || is_list(field.type);
   }
   p.header = p.linear || p.action || senses(p.role) ? 0 : 2;
   p.words = p.header == 0 && word == 0 ? 1 : word;  // a fact has a word at least

@@ -42,6 +42,7 @@ struct Predicate {
   Aggregate aggregate = Aggregate::none;
   std::uint8_t aggregate_field = 0;
   std::vector<Field> fields;            // without the node
+  bool has_lists = false;               // a field is one
   std::uint16_t words = 0;              // of the fields
   std::uint16_t header = 0;             // 0 or 2
   std::uint16_t keeps = 0;              // the predicate that holds what was derived: another one for sums and counts
@@ -88,8 +89,15 @@ enum class Op : std::uint8_t {
   larger,
   lesser_real,
   larger_real,  // a = the lesser, larger of b and c
+  cons,         // a = the list of b, of type `index`, and the list c
+  first,        // a = the first of list b, which is not empty, of type `index`
+  rest,         // a = list b without it
+  join,         // a = list b and then list c, of elements of type `index`
+  contains,     // a = whether b, of type `index`, is in list c
   done
 };
+
+inline constexpr std::uint16_t words_of_element = 4;  // of a list
 
 struct Instruction {
   Op op = Op::done;
@@ -139,10 +147,18 @@ enum class FunctionId : std::uint8_t {
   absolute_real,
   power,
   random,
-  square_root
+  square_root,
+  length,  // of lists; c: the type of the elements
+  element,
+  last,
+  without,
+  reversed,
+  sorted,
+  without_duplicates
 };
 
-using Register = std::uint64_t;  // a whole number, sign-extended; a float's bits; a node; 0 or 1; a text's number
+// A whole number, sign-extended; a float's bits; a node; 0 or 1; a text's number; a list (machine_lists.cpp).
+using Register = std::uint64_t;
 
 struct Program {
   std::string name;
@@ -156,7 +172,8 @@ struct Program {
   std::vector<std::string> texts;
   std::vector<std::int64_t> delays_ms;  // of emit, the first is 0
   std::vector<Diagnostic> warnings;
-  std::uint64_t key = 0;  // two programs with the same key are the same
+  std::uint16_t lists = no_predicate;  // whose facts are the elements of lists; none: the program has no lists
+  std::uint64_t key = 0;               // two programs with the same key are the same
 
   // By role, or no_predicate.
   std::uint16_t with(Role role) const;

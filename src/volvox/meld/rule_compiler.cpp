@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "volvox/base/index.h"
 
@@ -24,6 +25,8 @@ class RuleCompiler : public ExpressionCompiler {
   void check_home(const Term& term);
   std::uint32_t pattern(const Term& term, bool trigger);
   void conditions(std::vector<const Expression*>& waiting);
+  void take_apart(const Value& v, const Expression& e);
+  void take_list_apart(const Value& v, const Expression& e);
   bool condition(const Expression& e);
   void body(const std::vector<Term>& terms, std::optional<std::size_t> trigger);
   void heads(const std::vector<Term>& terms);
@@ -38,6 +41,7 @@ class RuleCompiler : public ExpressionCompiler {
   std::uint16_t index_;
   std::string home_;
   std::vector<std::pair<Value, Expression>> computed_;  // arguments of a matched fact that are computed
+  std::vector<std::pair<Value, Expression>> lists_;     // those that are lists of variables
 };
 
 std::string first_home(const std::vector<Term>& terms) {
@@ -119,6 +123,9 @@ std::uint32_t RuleCompiler::pattern(const Term& term, bool trigger) {
              "correct it, or the type");
       part.test = Pattern::Test::constant;
       part.constant = c_.add_constant(constant->first);
+    } else if (e.kind == Expression::Kind::list && is_list(type)) {
+      part.reg = new_register(e.place);
+      lists_.push_back({{part.reg, type}, e});
     } else {
       part.reg = new_register(e.place);
       computed_.push_back({{part.reg, type}, e});
@@ -137,6 +144,7 @@ bool RuleCompiler::condition(const Expression& e) {
       if (variable.kind != Expression::Kind::variable || variable.name == "_" || variables_.contains(variable.name))
         continue;
       if (!known(other)) continue;
+      if (other.kind == Expression::Kind::list && other.parts.empty()) continue;  // of what, a fact may say
       variables_[variable.name] = value(other);
       return true;
     }
@@ -146,7 +154,43 @@ bool RuleCompiler::condition(const Expression& e) {
   return true;
 }
 
+// A value must be what an expression says. Variables that are new get their values from it.
+void RuleCompiler::take_apart(const Value& v, const Expression& e) {
+  if (e.kind == Expression::Kind::list && is_list(v.type)) return take_list_apart(v, e);
+  if (e.kind == Expression::Kind::variable) {
+    if (e.name == "_") return;
+    const auto known = variables_.find(e.name);
+    if (known == variables_.end()) {
+      variables_[e.name] = v;
+      return;
+    }
+  }
+  computed_.push_back({v, e});
+}
+
+void RuleCompiler::take_list_apart(const Value& v, const Expression& e) {
+  const std::size_t elements = e.parts.size() - (e.integer != 0 ? 1 : 0);
+  const std::uint8_t empty = new_register(e.place), is_empty = new_register(e.place);
+  put(Op::constant, empty, 0, 0, c_.add_constant(0));
+  const auto type = narrow<std::uint32_t>(number_of(element_of(v.type)));
+  Value list = v;
+  for (std::size_t i = 0; i < elements; ++i) {
+    put(Op::equal, is_empty, list.reg, empty);
+    put(Op::negate, is_empty, is_empty);
+    put(Op::test, is_empty);
+    const Value first{new_register(e.place), element_of(v.type)}, rest{new_register(e.place), v.type};
+    put(Op::first, first.reg, list.reg, 0, type);
+    put(Op::rest, rest.reg, list.reg);
+    take_apart(first, e.parts[i]);
+    list = rest;
+  }
+  if (e.integer != 0) return take_apart(list, e.parts.back());
+  put(Op::equal, is_empty, list.reg, empty);
+  put(Op::test, is_empty);
+}
+
 void RuleCompiler::conditions(std::vector<const Expression*>& waiting) {
+  for (const auto& [v, e] : std::exchange(lists_, {})) take_list_apart(v, e);
   for (auto it = computed_.begin(); it != computed_.end();) {
     if (!known(it->second)) {
       ++it;
@@ -293,6 +337,12 @@ void RuleCompiler::aggregate(const Term& term) {
   if (term.aggregate == Aggregate::count) {
     put(Op::constant, any, 0, 0, c_.add_constant(1));
     put(Op::add, sum, sum, any);
+  } else if (term.aggregate == Aggregate::collect) {
+    if (it == variables_.end())
+      fail(term.place, fmt::format("{} has no value in the body of the aggregate", term.variable),
+           "let a fact give it one");
+    type = list_of(it->second.type);
+    put(Op::cons, sum, it->second.reg, sum, narrow<std::uint32_t>(number_of(it->second.type)));
   } else {
     if (it == variables_.end() || (it->second.type != Type::integer && it->second.type != Type::real))
       fail(term.place, fmt::format("{} is no number in the body of the aggregate", term.variable),
@@ -319,7 +369,8 @@ void RuleCompiler::aggregate(const Term& term) {
   variables_ = outer;
   variables_[term.variable] = {sum, type};
   // Of nothing there is no least and no largest.
-  const bool always = term.aggregate == Aggregate::count || term.aggregate == Aggregate::sum;
+  const bool always =
+      term.aggregate == Aggregate::count || term.aggregate == Aggregate::sum || term.aggregate == Aggregate::collect;
   const std::uint32_t skip = always ? 0 : put(Op::jump_unless, any);
   heads(term.head);
   if (!always) c_.program.code[skip].index = narrow<std::uint32_t>(c_.program.code.size());

@@ -6,6 +6,8 @@
 
 namespace volvox::meld {
 
+struct ListFunction;
+
 struct Value {
   std::uint8_t reg = 0;
   Type type = Type::unknown;
@@ -41,6 +43,9 @@ class ExpressionCompiler {
   Value own_function(const Expression& e, const Function& f);
   Value choice(const Expression& e, Type expected);
   Value let(const Expression& e, Type expected);
+  Value list(const Expression& e, Type expected);
+  Value list_value(const Expression& e, Type expected);
+  Value list_call(const Expression& e, const ListFunction& f);
   void check_type(const Expression& e, Type found, Type expected) const;
 
   int registers_ = 1;

@@ -30,16 +30,18 @@ Result<void> add_cube(lattice::CatomWorld& world, std::size_t n) {
 
 }  // namespace
 
-Result<lattice::SceneMeasure> run_scene(std::size_t n, int threads, std::uint64_t seed) {
+Result<lattice::SceneMeasure> run_scene(std::size_t n, int threads, std::uint64_t seed, cluster::Exchange* ranks) {
   if (n == 0) n = scene_size;
-  if (const auto fits = lattice::check_memory(n, real(n), state_bytes); !fits.ok()) return fits.error();
+  const int parts = ranks == nullptr ? 1 : ranks->size();
+  if (const auto fits = lattice::check_memory(n, real(n), state_bytes, parts); !fits.ok()) return fits.error();
   const auto program = find_program("tree", {});
   if (!program.ok()) return program.error();
   lattice::SceneMeasure m;
   const std::int64_t memory = platform::peak_memory_bytes();
   const double begin = platform::monotonic_seconds();
   ThreadPool pool(threads);
-  lattice::CatomWorld world(lattice::Lattice(lattice::Kind::cubic), {.seed = seed}, &pool);
+  lattice::CatomWorld world(lattice::Lattice(lattice::Kind::cubic), {.seed = seed, .ranks = ranks}, &pool);
+  const std::uint64_t sent_before = ranks == nullptr ? 0 : ranks->bytes_sent();
   auto made = std::make_unique<MeldModules>(*program, MachineOptions{});
   const MeldModules& modules = *made;
   if (const auto done = world.load_modules(std::move(made)); !done.ok()) return done.error();
@@ -53,10 +55,15 @@ Result<lattice::SceneMeasure> run_scene(std::size_t n, int threads, std::uint64_
   m.n = m.modules = n;
   m.messages = world.traffic().delivered;
   m.ticks = world.ticks();
+  m.sent_away = ranks == nullptr ? 0 : ranks->bytes_sent() - sent_before;
   m.state_hash = world.hash();
   m.bytes = platform::peak_memory_bytes() - memory;
-  const auto facts = modules.facts(0);
-  const bool right = std::find(facts.begin(), facts.end(), fmt::format("subtree({})", n)) != facts.end();
+  bool right = false;
+  if (world.region().has(0)) {
+    const auto facts = modules.facts(0);
+    right = std::find(facts.begin(), facts.end(), fmt::format("subtree({})", n)) != facts.end();
+  }
+  right = world.region().any(right);
   if (!right || m.messages != 2 * world.ensemble().links())
     return Error(fmt::format("the scene 'meld' with n = {}: the tree is wrong", n), "this is a bug: report it");
   return m;

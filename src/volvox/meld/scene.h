@@ -11,6 +11,7 @@ inline constexpr const char* scene_description =
     "a full cube; a spanning tree that counts itself, by a program in Meld";
 inline constexpr std::size_t scene_size = 1'000'000;
 
-Result<lattice::SceneMeasure> run_scene(std::size_t n, int threads, std::uint64_t seed);
+Result<lattice::SceneMeasure> run_scene(std::size_t n, int threads, std::uint64_t seed,
+                                        cluster::Exchange* ranks = nullptr);
 
 }  // namespace volvox::meld

@@ -16,8 +16,13 @@ struct Place {
   std::uint32_t file = 0, line = 0, column = 0;  // file: of Source::files
 };
 
+// A list of a type is that type plus `list_step`; so lists of lists have types, too.
 enum class Type : std::uint8_t { unknown, integer, real, node, boolean, text };
-std::string_view name(Type type);
+inline constexpr std::uint8_t list_step = 8, deepest_lists = 8;
+constexpr bool is_list(Type type) { return static_cast<std::uint8_t>(type) >= list_step; }
+constexpr Type list_of(Type element) { return static_cast<Type>(static_cast<std::uint8_t>(element) + list_step); }
+constexpr Type element_of(Type list) { return static_cast<Type>(static_cast<std::uint8_t>(list) - list_step); }
+std::string name(Type type);
 
 enum class Operator : std::uint8_t {
   add,
@@ -34,24 +39,39 @@ enum class Operator : std::uint8_t {
   both,
   either,
   negate,
+  join,      // of two lists
+  contains,  // a value in a list
   no_operator
 };
 constexpr bool compares(Operator op) { return op >= Operator::equal && op <= Operator::greater_equal; }
 
 struct Expression {
-  enum class Kind : std::uint8_t { integer, real, boolean, text, node, variable, name, call, operation, choice, let };
+  enum class Kind : std::uint8_t {
+    integer,
+    real,
+    boolean,
+    text,
+    node,
+    variable,
+    name,
+    call,
+    operation,
+    choice,
+    let,
+    list
+  };
   Kind kind = Kind::integer;
   Place place;
   Operator op = Operator::no_operator;
   Type type = Type::unknown;
-  std::int64_t integer = 0;  // also of boolean and node
+  std::int64_t integer = 0;  // also of boolean and node; of a list, 1 if the last part is its rest
   double real = 0;
   std::string name;               // of a variable, constant or function; a text
   std::vector<Expression> parts;  // of choice: condition, value, value; of let: value, body
   int height = 0;                 // of the tree of its parts
 };
 
-enum class Aggregate : std::uint8_t { none, min, max, sum, count, first };
+enum class Aggregate : std::uint8_t { none, min, max, sum, count, first, collect };  // collect: in rules only
 
 struct Fact {
   std::string name;

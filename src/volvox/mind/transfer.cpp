@@ -50,6 +50,38 @@ bool AgentTransfer::possible(const Agent& agent) {
          });
 }
 
+void AgentTransfer::make(Agent& agent, Birth birth) {
+  agent.name_ = std::move(birth.name);
+  agent.placement_ = birth.number;
+  agent.address_ = narrow<int>(birth.number);
+  agent.anatomy_ = std::move(birth.anatomy);
+  Agent::Program& program = agent.programs_.emplace_back();
+  program.parameters = std::move(birth.parameters);
+  program.random = birth.random;
+  for (const auto& sensor : agent.anatomy_->sensors) agent.percepts_.push_back(Value::of(sensor->type()));
+  for (const auto& actuator : agent.anatomy_->actuators) agent.actions_.push_back(Value::of(actuator->type()));
+  agent.action_set_.assign(agent.actions_.size(), 0);
+}
+
+void AgentTransfer::put_in_mailbox(Agent& agent, Message message) {
+  if (agent.mailbox_.size() >= Agent::mailbox_capacity) {
+    agent.mailbox_.erase(agent.mailbox_.begin());
+    ++agent.dropped_;
+  }
+  agent.mailbox_.push_back(std::move(message));
+}
+
+// As Minds::think does it.
+bool AgentTransfer::take_step(Agent& agent, Time tick_begin) {
+  Agent::Program& program = agent.program();
+  if (tick_begin + Time{1} < program.next_step) return false;
+  if (program.period > 0) {
+    const double periods = std::floor(((tick_begin - program.next_step).seconds() + 1e-9) / program.period) + 1;
+    program.next_step += Time::seconds(periods * program.period);
+  }
+  return true;
+}
+
 bool AgentTransfer::load(Agent& agent, Archive& back, std::span<const std::byte> sent) {
   const Time now = agent.now_;
   const double dt = agent.dt_;

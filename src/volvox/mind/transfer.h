@@ -1,4 +1,5 @@
-// Transfers an agent's state to its copy in another process, and back (plugin/isolated.h).
+// Agents outside of mind/minds.h: transfers an agent's state to its copy in another process, and back
+// (plugin/isolated.h); and what is needed to run one elsewhere, such as on a lattice (robots/behaviors).
 // Bytes of this machine alone: both processes are copies of one program. The thread that calls the behaviour.
 #pragma once
 
@@ -32,6 +33,27 @@ class AgentTransfer {
     for (const Agent::Observation& seen : agent.observations_)
       if (seen.program == agent.running_) seen.call(seen.of->percepts_[seen.percept]);
   }
+
+  // --- An agent with one behaviour that no Minds owns -------------------------------------------
+  struct Birth {
+    std::string name;
+    std::uint32_t number = 0;  // its placement and address
+    std::shared_ptr<const Anatomy> anatomy;
+    Parameters parameters;
+    RandomStream random;
+  };
+  static void make(Agent& agent, Birth birth);
+  static void set_time(Agent& agent, Time now, double dt) { agent.now_ = now, agent.dt_ = dt; }
+  static Value& percept(Agent& agent, std::size_t i) { return agent.percepts_[i]; }
+  // Messages that the behaviour has sent since the last call.
+  static std::vector<Outgoing> take_outbox(Agent& agent) { return std::exchange(agent.outbox_, {}); }
+  // Whether the behaviour reads this mailbox; and a message for it that `receive` did not take.
+  static bool has_opened(const Agent& agent, MailboxNumber mailbox) { return agent.owner_of(mailbox) >= 0; }
+  static void put_in_mailbox(Agent& agent, Message message);
+  static std::vector<std::string> take_log(Agent& agent) { return std::exchange(agent.log_, {}); }
+  static void set_period(Agent& agent, double seconds) { agent.program().period = seconds; }
+  // Whether a step is due in a tick that begins then; it is taken for done.
+  static bool take_step(Agent& agent, Time tick_begin);
 
  private:
   static bool possible(const Agent& agent);

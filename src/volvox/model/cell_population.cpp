@@ -5,6 +5,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/model/parameters.h"
+#include "volvox/model/sdf_model.h"
 
 namespace volvox::model {
 namespace {
@@ -68,6 +69,9 @@ CellPopulation read_population(const XMLElement& e, Report& report) {
   const auto dynamics = children(e, "volvox:dynamics");
   if (!dynamics.empty()) cells.dynamics = read_dynamics(*dynamics.front(), report);
   if (dynamics.size() > 1) report.error(*dynamics[1], "the population has two <volvox:dynamics>", "keep one");
+  cells.mind = read_mind(e, report);
+  if (cells.mind && !cells.program.empty())
+    report.error(e, "the catoms have a program and a mind", "leave out program= or <volvox:mind>");
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next())
     for (const char* foreign : {"robot", "count", "pose", "velocity", "from", "to", "turn", "count_x", "count_y",
                                 "count_z", "spacing_x", "spacing_y", "spacing_z", "jitter", "random_yaw", "seed"})

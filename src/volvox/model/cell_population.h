@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "volvox/base/result.h"
+#include "volvox/model/module_model.h"
 #include "volvox/model/reader.h"
 
 namespace volvox::model {
@@ -36,6 +37,7 @@ struct CellPopulation {
   std::string lattice;         // square, hex, cubic, bcc, fcc
   std::string cells;           // "10x10x10", or a list, an image or a closed mesh: a path relative to the file
   std::string program;         // of every catom: a name, or a file in Meld; empty: none
+  std::optional<Mind> mind;    // or a behaviour, as physical modules have one
   std::string motion;          // usual, roll, slide, pivot
   double pitch = 1;            // m between neighbours
   std::uint32_t capacity = 0;  // of an adapter, bytes a tick; 0: not limited

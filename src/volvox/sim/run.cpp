@@ -79,6 +79,7 @@ Result<std::string> Run::snapshot() {
   ar("mark", snapshot_mark);
   ar("origin", origin());
   archive(ar, *snapshot);
+  if (!ar.ok()) return Error("the snapshot is not complete: " + ar.failure(), "");
   std::vector<std::byte> bytes = ar.take();
   add_seal(bytes);
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -91,7 +91,8 @@ TEST(MeldLanguage, ErrorsNameFileLineColumnAndFix) {
   EXPECT_NE(error_of("type neighbor(node, int).").find("write it as: type neighbor(node, node, int)."),
             std::string::npos);
   EXPECT_NE(error_of("type linear a(node, min int).").find("is linear and has an aggregate"), std::string::npos);
-  EXPECT_NE(error_of("type a(node, list int).").find("column 14: the type list cannot be run here"), std::string::npos);
+  EXPECT_NE(error_of("type a(node, array int).").find("column 14: the type array cannot be run here"),
+            std::string::npos);
   EXPECT_NE(error_of("const c = c. type a(node, int). !a(X, c).").find("is defined by itself"), std::string::npos);
   EXPECT_NE(error_of("fun f(int N): int = f(N). type a(node, int). !a(X, f(1)).").find("calls itself"),
             std::string::npos);
