@@ -317,10 +317,9 @@ TEST(Segments, hold_every_node_once_and_hang_on_ends) {
       for (int i = segment.first + 1; i < segment.last; ++i)
         ASSERT_GE(shapes[static_cast<std::size_t>(i)].parent, segment.first) << seed;
       const int parent = shapes[static_cast<std::size_t>(segment.first)].parent;
-      if (segment.above < 0) ASSERT_EQ(parent, -1);
-      else ASSERT_EQ(parent, segments[static_cast<std::size_t>(segment.above)].end) << seed;
+      ASSERT_EQ(parent, segment.above < 0 ? -1 : segments[static_cast<std::size_t>(segment.above)].end) << seed;
     }
-    if (!segments.empty()) ASSERT_EQ(next, static_cast<int>(shapes.size()));
+    ASSERT_EQ(next, segments.empty() ? 0 : static_cast<int>(shapes.size()));
   }
   EXPECT_GT(cut, 150);
 }
