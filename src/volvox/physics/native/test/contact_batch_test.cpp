@@ -202,5 +202,18 @@ TEST(Crowd, has_the_same_bits_at_any_number_of_threads) {
   }
 }
 
+TEST(Crowd, has_the_same_bits_after_a_restore) {
+  Crowd crowd(nullptr), other(nullptr);
+  crowd.bench.run(0.2);
+  SaveArchive saved;
+  crowd.bench->archive(saved);
+  LoadArchive loaded(saved.bytes());
+  other.bench->archive(loaded);
+  ASSERT_TRUE(loaded.ok()) << loaded.failure();
+  other.bench.set_clock(12);
+  crowd.bench.run(0.2), other.bench.run(0.2);
+  EXPECT_EQ(other.bench.hash(), crowd.bench.hash());
+}
+
 }  // namespace
 }  // namespace volvox::physics::native
