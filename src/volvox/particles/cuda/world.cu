@@ -244,6 +244,7 @@ DeviceAnswer guarded(char* message, const Work& work) {
   } catch (const std::exception& error) {
     std::strncpy(message, error.what(), message_size - 1);
     message[message_size - 1] = 0;
+    cudaGetLastError();  // forgotten: other worlds would find it
     return DeviceAnswer::failed;
   }
 }

@@ -320,12 +320,91 @@ TEST(Device, TicksThatOnlyBeginDrain) {
   EXPECT_EQ(here->drained(), there->drained());
 }
 
-// The last test: it takes the GPU away from this process, as a driver does that resets it.
-TEST_F(OnAGpu, OneThatFailsLosesNothing) {
+// All of its memory, to the last 64 kB, until it is destroyed.
+class FullGpu {
+ public:
+  FullGpu() {
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver == nullptr) return;
+    const auto take = reinterpret_cast<int (*)(std::uint64_t*, std::size_t)>(dlsym(driver, "cuMemAlloc_v2"));
+    free_ = reinterpret_cast<int (*)(std::uint64_t)>(dlsym(driver, "cuMemFree_v2"));
+    if (take == nullptr || free_ == nullptr) return;
+    for (std::size_t size = std::size_t{1} << 38; size >= 1 << 16;) {
+      std::uint64_t place = 0;
+      if (take(&place, size) == 0) taken_.push_back(place);
+      else size /= 2;
+    }
+  }
+  ~FullGpu() {
+    for (const std::uint64_t place : taken_) free_(place);
+  }
+  bool full() const { return !taken_.empty(); }
+
+ private:
+  int (*free_)(std::uint64_t) = nullptr;
+  std::vector<std::uint64_t> taken_;
+};
+
+TEST_F(OnAGpu, OneThatIsFullLosesNothing) {
+  const auto lake = [](std::shared_ptr<const Device> where) {
+    WorldOptions options;
+    options.device = std::move(where);
+    options.fluid.spacing = 0.03;
+    auto world = make_world(options);
+    add_tank(*world, {0, 0, 0}, {1, 1, 3});
+    EXPECT_TRUE(world->add_fluid_box({0, 0, 0}, {1, 1, 1}).ok());
+    return world;
+  };
+  const auto here = lake(nullptr), before = lake(device), there = lake(device);
+  run(*before, tick);  // it has its memory already
+  {
+    const FullGpu all;
+    ASSERT_TRUE(all.full());
+    run(*there, 5 * tick), run(*before, 4 * tick);
+  }
+  run(*here, 5 * tick);
+  EXPECT_FALSE(there->on_device());
+  EXPECT_NE(there->device_note().find("memory"), std::string::npos) << there->device_note();
+  EXPECT_EQ(here->hash(), there->hash());
+  EXPECT_EQ(here->hash(), before->hash());
+  const auto after = lake(device);
+  run(*after, 5 * tick);
+  EXPECT_TRUE(after->on_device()) << after->device_note();
+  EXPECT_EQ(here->hash(), after->hash());
+}
+
+// Lets a kernel write where it may not: from then on every call of this process to the GPU fails, as after a fault of
+// the machine. Whether it could.
+bool break_gpu() {
+  static const char* const kernel =
+      ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry fault()\n{\n.reg .u64 %a;\n.reg .u32 %v;\n"
+      "mov.u64 %a, 16;\nmov.u32 %v, 1;\nst.global.u32 [%a], %v;\nret;\n}\n";
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
-  ASSERT_NE(driver, nullptr);
-  const auto reset = reinterpret_cast<int (*)(int)>(dlsym(driver, "cuDevicePrimaryCtxReset_v2"));
-  ASSERT_NE(reset, nullptr);
+  if (driver == nullptr) return false;
+  const auto find = [&]<class Function>(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(dlsym(driver, name));
+    return function != nullptr;
+  };
+  int (*retain)(void**, int);
+  int (*set_current)(void*);
+  int (*load)(void**, const void*);
+  int (*find_kernel)(void**, void*, const char*);
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+  int (*wait)();
+  if (!find(retain, "cuDevicePrimaryCtxRetain") || !find(set_current, "cuCtxSetCurrent") ||
+      !find(load, "cuModuleLoadData") || !find(find_kernel, "cuModuleGetFunction") || !find(launch, "cuLaunchKernel") ||
+      !find(wait, "cuCtxSynchronize"))
+    return false;
+  void *context = nullptr, *module = nullptr, *function = nullptr;
+  if (retain(&context, 0) != 0 || set_current(context) != 0 || load(&module, kernel) != 0 ||
+      find_kernel(&function, module, "fault") != 0 ||
+      launch(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != 0)
+    return false;
+  return wait() != 0;
+}
+
+// The last test: it takes the GPU away from this process.
+TEST_F(OnAGpu, OneThatFailsLosesNothing) {
   const auto here = mixture(4, nullptr), there = mixture(4, device), other = mixture(4, device);
   for (int number = 0; number < 20; ++number)
     for (auto* world : {&here, &there, &other}) tick_in_parts(**world, number, false);
@@ -334,9 +413,7 @@ TEST_F(OnAGpu, OneThatFailsLosesNothing) {
   for (auto* world : {&here, &there}) {
     ASSERT_TRUE((*world)->begin_tick().ok());
     ASSERT_TRUE((*world)->advance(tick / 2).ok());
-    if (world == &there) {
-      EXPECT_EQ(reset(0), 0);
-    }
+    if (world == &there && !break_gpu()) GTEST_SKIP() << "the driver does not compile a kernel here";
     ASSERT_TRUE((*world)->advance(tick / 2).ok());
     (*world)->end_tick();
   }
