@@ -22,6 +22,16 @@ NECK = """    <link name="foot"><inertial><mass>2</mass><inertia><ixx>0.004</ixx
     <volvox:motor joint="neck" kp="2" kd="0.2"/>
 """
 
+# A small task of an evolution.
+TASK = {
+    "experiment": "evolution/organism",
+    "fitness": [{"metric": "moved_m", "better": "more"}],
+    "trial": {"duration": 0.5, "count": 2, "friction": [0.8, 1.2], "noise": [0.01], "fitness_by": "worst"},
+    "body": {"robot": "superbot", "modules": [1, 4]},
+    "mind": {"behavior": "oscillators", "shared": {"frequency": [0.3, 1.2]}, "each": {"lag": [0, 6], "pitch.amplitude": [0, 1]}},
+    "algorithm": {"name": "ga", "population": 8, "generations": 4},
+}
+
 
 class CommandTest(unittest.TestCase):
     """Each test has its own temporary folder, where its commands run."""

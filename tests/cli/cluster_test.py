@@ -13,16 +13,8 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from command import CommandTest
+from command import TASK, CommandTest
 
-TASK = {
-    "experiment": "evolution/organism",
-    "fitness": [{"metric": "moved_m", "better": "more"}],
-    "trial": {"duration": 0.5, "count": 2, "friction": [0.8, 1.2], "noise": [0.01], "fitness_by": "worst"},
-    "body": {"robot": "superbot", "modules": [1, 4]},
-    "mind": {"behavior": "oscillators", "shared": {"frequency": [0.3, 1.2]}, "each": {"lag": [0, 6], "pitch.amplitude": [0, 1]}},
-    "algorithm": {"name": "ga", "population": 8, "generations": 4},
-}
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
 
@@ -213,6 +205,23 @@ class Array(Cluster):
         self.assertEqual(second.returncode, 0)
         letters = [str(file) for file in pathlib.Path(self.folder, "s", "ranks", "7", "to_1").iterdir()]
         self.assertEqual(letters, [], "nothing waits for whoever is started later")
+
+    def test_a_task_that_is_suspended_and_wakes_too_late(self):
+        """Frozen with its child, as a laptop or a cluster's scheduler does it: the others do its run, and what it makes of it later is dropped."""
+        alone = self.results(self.run_program(*self.SWEEP, "--out", "a").stdout)
+        first, second = self.start(0, *self.SWEEP), self.start(1, *self.SWEEP)
+        self.wait_until("the second task works", lambda: descendants(second.pid))
+        frozen = [second.pid, *descendants(second.pid)]
+        for process in frozen:
+            os.kill(process, signal.SIGSTOP)
+        self.addCleanup(lambda: [os.kill(process, signal.SIGCONT) for process in frozen if os.path.exists(f"/proc/{process}")])
+        out, errors = first.communicate(timeout=120)
+        self.assertEqual(self.results(out), alone, errors)
+        before = {name: self.read("s", "runs", name, "summary.json") for name in self.runs()}
+        for process in frozen:
+            os.kill(process, signal.SIGCONT)
+        second.communicate(timeout=60)
+        self.assertEqual({name: self.read("s", "runs", name, "summary.json") for name in self.runs()}, before, "nothing is left of it")
 
 
 SLURM_CONF = """ClusterName=volvox

@@ -13,18 +13,10 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from command import CommandTest
+from command import TASK, CommandTest
 from watcher import Watcher
 
 WORLD = pathlib.Path(__file__).parents[2] / "experiments/evolution/organism/world.sdf"
-TASK = {
-    "experiment": "evolution/organism",
-    "fitness": [{"metric": "moved_m", "better": "more"}],
-    "trial": {"duration": 0.5, "count": 2, "friction": [0.8, 1.2], "noise": [0.01], "fitness_by": "worst"},
-    "body": {"robot": "superbot", "modules": [1, 4]},
-    "mind": {"behavior": "oscillators", "shared": {"frequency": [0.3, 1.2]}, "each": {"lag": [0, 6], "pitch.amplitude": [0, 1]}},
-    "algorithm": {"name": "ga", "population": 8, "generations": 4},
-}
 
 
 class Evolve(CommandTest):

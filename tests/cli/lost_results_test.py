@@ -132,6 +132,15 @@ class Snapshots(LossTest):
             self.run_program(*run, *more, status=2)
             self.assertEqual([self.bytes("out", name) for name in names], before, more)
 
+    def test_a_pipe_that_nobody_reads_is_told_of(self):
+        """To open it would wait for ever."""
+        os.mkfifo(self.path("a.snap"))
+        done = self.run_program(*SNAKE, "--duration", "0.1", "--quiet", "--save", "a.snap", "--out", "r", status=1)
+        self.assertIn("a.snap: the snapshot cannot be written\n  fix: ", done.stderr)
+        os.makedirs(self.path("p"))
+        os.mkfifo(self.path("p/summary.json"))
+        self.assertIn("nobody reads this pipe", self.run_program(*SNAKE, "--duration", "0.1", "--out", "p", status=2).stderr)
+
     def test_only_pages_and_models_of_ours_are_replaced(self):
         self.run_program("run", "remod3d/snake", "--set", "modules=3", "--duration", "0.1", "--quiet", "--record", "--out", "out")
         mine = self.bytes("out", "recording.mcap")

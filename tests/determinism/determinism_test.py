@@ -1,21 +1,29 @@
 """Runs have the same bits at any number of threads, in every repetition, and across save and restore."""
 import filecmp
+import json
 import os
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from command import CommandTest
+from command import GROUND, WORLD_BEGIN, CommandTest
 
 SCATTER = ["remod3d/scatter", "--set", "modules=20"]
 SNAKE = ["remod3d/snake"]
+CELLS = WORLD_BEGIN + GROUND + """<volvox:population name="c" type="cells" lattice="cubic" cells="8x8x8" program="flood"/>
+<volvox:module name="m" robot="superbot" pose="2 2 0.4 0 0.3 0"><volvox:mind behavior="hold"/></volvox:module>
+</world></sdf>
+"""
 FLOOD = ["vouivre/checkerboard", "--set", "simulation=8"]  # wires and radio
 
 
 class Determinism(CommandTest):
     def state(self, *arguments):
         return self.run_json(*arguments, "--quiet")["state_hash"]
+
+    def engines(self):
+        return {engine["name"] for engine in json.loads(self.run_program("list", "engines", "--json").stdout)["engines"]}
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -67,6 +75,20 @@ class Determinism(CommandTest):
         rest = self.run_json(*SNAKE, "--duration", "2.2", "--restore", "half.snap")
         for metric, value in whole["metrics"].items():
             self.assertAlmostEqual(value, rest["metrics"][metric], delta=max(0.02, 0.1 * abs(value)), msg=metric)
+
+    def test_another_engine_takes_over(self):
+        """The same bits every time and at any number of threads (docs/decisions/0070), also where cells of a lattice are beside the modules."""
+        self.write("cells.sdf", CELLS)
+        for experiment in [SCATTER, ["cells.sdf"]]:
+            self.run_json(*experiment, "--engine", "native", "--duration", "0.5", "--save", "half.snap")
+            for engine in {"mujoco", "bullet"} & self.engines():
+                with self.subTest(experiment=experiment, engine=engine):
+                    go_on = [*experiment, "--engine", engine, "--duration", "1", "--restore"]
+                    ends = [self.run_json(*go_on, "half.snap", "--threads", threads, "--save", f"end{threads}.snap") for threads in (1, 2, 3)]
+                    self.assertEqual({run["state_hash"] for run in ends}, {ends[0]["state_hash"]})
+                    self.assertTrue(filecmp.cmp(self.path("end1.snap"), self.path("end3.snap"), shallow=False))
+                    again = self.run_json(*go_on, "end1.snap")
+                    self.assertEqual((again["state_hash"], again["engine"]), (ends[0]["state_hash"], engine))
 
     def test_restoring_at_the_end_changes_nothing(self):
         saved = self.run_json(*SNAKE, "--duration", "1", "--save", "end.snap")

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <optional>
 
 #include "volvox/base/letters.h"
+#include "volvox/base/platform/descriptors.h"
 #include "volvox/base/platform/file_sync.h"
 
 namespace volvox {
@@ -123,6 +125,7 @@ Result<std::string> read_file(const fs::path& file, std::uintmax_t largest) {
 
 bool can_write_file(const fs::path& file) {
   std::error_code error;
+  if (fs::is_fifo(file, error)) return true;  // to open it would tell its reader that all was written
   if (is_device(file)) return !fs::is_directory(file, error) && std::ofstream(file, std::ios::app).good();
   const bool good = std::ofstream(part_of(file)).good();
   fs::remove(part_of(file), error);
@@ -131,6 +134,10 @@ bool can_write_file(const fs::path& file) {
 
 Result<void> write_file(const fs::path& file, std::string_view bytes) {
   std::error_code error;
+  std::optional<platform::HeldPipe> pipe;
+  if (fs::is_fifo(file, error) && !pipe.emplace(file).is_read())
+    return Diagnostic{file.string(), 0, "nobody reads this pipe",
+                      "begin to read it before, such as by cat, or give the name of a file"};
   const bool device = is_device(file);
   const fs::path part = device ? file : part_of(file);
   std::ofstream out(part, std::ios::binary);

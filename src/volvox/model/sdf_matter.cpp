@@ -12,6 +12,7 @@ namespace volvox::model {
 namespace {
 
 constexpr std::int64_t most_particles = 1'000'000'000;
+constexpr double most_speed = 1000;  // m/s, of what is emitted: each layer on its way is made, or found to be outside
 const Range from_ten_microns{1e-5, 1e3, false}, densities{1e-3, 1e6, false};
 
 }  // namespace
@@ -85,7 +86,7 @@ Emitter MatterReader::emitter_of(const XMLElement& e) {
   Emitter emitter;
   emitter.pose = attributes.pose("pose").value_or(Pose{});
   emitter.radius = attributes.number("radius", emitter.radius, Range::not_negative());
-  emitter.speed = attributes.number("speed", emitter.speed, Range::positive());
+  emitter.speed = attributes.number("speed", emitter.speed, Range{0, most_speed, true});
   emitter.start = attributes.number("start", emitter.start, Range::not_negative());
   emitter.stop = attributes.number("stop", emitter.stop, Range::not_negative());
   if (attributes.required("most").empty()) return emitter;

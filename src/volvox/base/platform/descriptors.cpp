@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace volvox::platform {
 
@@ -12,6 +13,13 @@ bool few_descriptors_left(int newest) {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
   const rlim_t number = newest;
   return number >= limit.rlim_cur - limit.rlim_cur / 4;
+}
+
+HeldPipe::HeldPipe(const std::filesystem::path& pipe)
+    : descriptor_(open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) {}
+
+HeldPipe::~HeldPipe() {
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 }  // namespace volvox::platform

@@ -1,7 +1,9 @@
 #include "volvox/base/text.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstdlib>
@@ -111,6 +113,23 @@ TEST(Text, AFileIsReplacedAsAWholeOrNotAtAll) {
   EXPECT_TRUE(can_write_file("/dev/null"));
   EXPECT_TRUE(write_file("/dev/null", "x").ok());
   EXPECT_FALSE(write_file("/dev/full", "x").ok());
+}
+
+TEST(Text, APipeIsWrittenIfSomebodyReadsIt) {
+  const TemporaryFolder folder;
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(can_write_file(pipe));
+  const auto refused = write_file(pipe, "lost");
+  ASSERT_FALSE(refused.ok()) << "and it does not wait for ever";
+  EXPECT_NE(refused.error().text().find("nobody reads this pipe"), std::string::npos) << refused.error().text();
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(write_file(pipe, "kept").ok());
+  char bytes[16] = {};
+  EXPECT_EQ(read(reader, bytes, sizeof bytes), 4);
+  EXPECT_EQ(std::string(bytes), "kept");
+  close(reader);
 }
 
 // A pipe that nobody writes to would be waited for without end.

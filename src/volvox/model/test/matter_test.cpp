@@ -1,6 +1,8 @@
 // <volvox:fluid>, <volvox:debris>, <volvox:cloth> and <volvox:particles>.
 #include "volvox/model/matter.h"
 
+#include <fmt/format.h>
+
 #include "volvox/model/test/test_files.h"
 
 namespace volvox::model::test {
@@ -53,6 +55,9 @@ TEST_F(ReaderTest, SaysWhatIsWrongWithMatter) {
   expect_error(read(fluid("", "<volvox:volume/>")), 5, "a box or a mesh");
   expect_error(read(fluid("", "<volvox:volume size=\"1 1 -1\"/>")), 5, "not positive");
   expect_error(read(fluid("", "<volvox:emitter radius=\"0.1\"/>")), 5, "most");
+  // Every layer on the way is looked at.
+  for (const char* speed : {"0", "1e9", "1e308"})
+    expect_error(read(fluid("", fmt::format("<volvox:emitter most=\"1\" speed=\"{}\"/>", speed))), 5, "speed");
   expect_error(read(fluid("", "<volvox:volume mesh=\"missing.obj\"/>")), 5, "missing.obj");
   expect_error(read(fluid("", std::string(pool) + "</volvox:fluid>\n<volvox:fluid>" + pool)), 6, "two <volvox:fluid>");
   expect_error(read(world("\n<volvox:debris radius=\"0\">" + std::string(pool) + "</volvox:debris>")), 4,
