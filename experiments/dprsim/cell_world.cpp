@@ -38,7 +38,8 @@ class CellWorld final : public SharedCatomExperiment {
     if (meld_ != nullptr) meld_->set_tick(simulation.settings().dt);
     if (behaviors_ == nullptr) return;
     behaviors_->set_tick(simulation.settings().dt);  // which start() may ask for
-    if (const auto started = mixed_ != nullptr ? mixed_->start() : world_->start(); !started.ok()) throw std::runtime_error(started.error().text());
+    if (const auto started = mixed_ != nullptr ? mixed_->start() : world_->start(); !started.ok())
+      throw std::runtime_error(started.error().text());
   }
   void before_tick(sim::Simulation& simulation) override {
     if (mixed_ != nullptr) release(simulation);

@@ -48,8 +48,7 @@ TEST(DprsimStepper, ClimbsAgainstItsWeight) {
   int climbed = 0;
   for (std::uint64_t seed = 11; seed <= 40; ++seed) {
     const auto report = run("dprsim/stepper", {{"slope", "30"}, {"rate", "3"}, {"steps", "6"}}, 0, seed);
-    climbed +=
-        std::fabs(metric(report, "turned_deg") - 190) < 25 && std::fabs(metric(report, "apart_mm") - 44) < 0.5;
+    climbed += std::fabs(metric(report, "turned_deg") - 190) < 25 && std::fabs(metric(report, "apart_mm") - 44) < 0.5;
   }
   EXPECT_GE(climbed, 26);
 }
