@@ -58,12 +58,15 @@ class FlockStep {
 
   VOLVOX_KERNEL static Mask any_of(const V3<T>& v) { return (v.x != 0.0) | (v.y != 0.0) | (v.z != 0.0); }
 
+  // Where the normal moves. The others keep the frame that they were loaded with, which may differ from this one in its
+  // last bits: who shares their lanes must not matter.
   VOLVOX_KERNEL static void set_frame(FlockContact<T>& c, const V3<T>& n) {
-    const Mask steep = magnitude(n.x) < 0.57;
+    const Mask moves = c.turns | c.centres, steep = magnitude(n.x) < 0.57;
     const V3<T> across{choose(steep, T{}, -n.z), choose(steep, n.z, T{}), choose(steep, -n.y, n.x)};
-    c.frame[0] = n;
-    c.frame[1] = across * (1 / length(across));
-    c.frame[2] = cross(n, c.frame[1]);
+    const V3<T> tangent = across * (1 / length(across));
+    c.frame[0] = choose<T>(moves, n, c.frame[0]);
+    c.frame[1] = choose<T>(moves, tangent, c.frame[1]);
+    c.frame[2] = choose<T>(moves, cross(n, tangent), c.frame[2]);
   }
 
   // From the axle to the rim.

@@ -138,7 +138,7 @@ TEST(Magnets, PolesOffTheCentreTurnTheirBodiesAndKeepAngularMomentum) {
   EXPECT_GT(length(world->link_velocity(0).angular), 0.01);
   const double size = 0.1 * 0.5 * length(world->link_velocity(0).linear);
   EXPECT_LT(length(angular_momentum(*world, {})), 1e-4 * size);
-  EXPECT_LT(length(momentum(*world)), 1e-12);
+  EXPECT_LT(length(momentum(*world)), 1e-11);  // mixed precision; 1e-12 in double
 }
 
 // A heap of balls under magnets and contacts, with poles that change.
