@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/hash.h"
@@ -71,8 +70,8 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
 
 // What the experiment of an earlier run wrote into the folder, as its summary.json says.
 std::vector<std::string> own_files_of(const fs::path& folder) {
-  std::ifstream file(folder / "summary.json");
-  const nlohmann::json summary = nlohmann::json::parse(file, nullptr, false);
+  const auto text = read_file(folder / "summary.json");  // nothing but a file: a pipe would be waited for
+  const nlohmann::json summary = nlohmann::json::parse(text.ok() ? *text : "", nullptr, false);
   std::vector<std::string> names;
   if (!summary.is_object() || !summary.contains("own_files") || !summary["own_files"].is_array()) return names;
   for (const nlohmann::json& name : summary["own_files"])

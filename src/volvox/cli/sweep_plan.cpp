@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
@@ -17,6 +16,12 @@ namespace volvox::cli {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 namespace {
+
+// What a file says; nothing if it is none or says nothing. A pipe in its place would be waited for.
+ordered_json json_in(const fs::path& file) {
+  const auto text = read_file(file);
+  return ordered_json::parse(text.ok() ? *text : "", nullptr, false);
+}
 
 constexpr std::size_t most_runs = 1'000'000;
 
@@ -257,10 +262,10 @@ std::vector<std::string> changes_of(const SweepRun& run, SweepPlan& plan, Made m
 
 Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
   const fs::path file = folder / "sweep.json";
-  std::error_code error;
+  std::error_code error, unknown;
   fs::create_directories(folder, error);
-  if (std::ifstream in(file); in) {
-    const ordered_json found = ordered_json::parse(in, nullptr, false), ours = ordered_json::parse(plan.identity);
+  if (fs::exists(file, unknown)) {
+    const ordered_json found = json_in(file), ours = ordered_json::parse(plan.identity);
     if (!found.is_object())
       return Diagnostic{file.string(), 0, "this is not the description of a sweep",
                         "remove the file, or give another folder with --out DIR"};
@@ -286,14 +291,12 @@ Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
 }
 
 bool begun_by_this_program(const fs::path& folder, const SweepPlan& plan) {
-  std::ifstream in(folder / "sweep.json");
-  const ordered_json found = ordered_json::parse(in, nullptr, false), ours = ordered_json::parse(plan.identity);
+  const ordered_json found = json_in(folder / "sweep.json"), ours = ordered_json::parse(plan.identity);
   return found.is_object() && found.contains("program") && found["program"] == ours["program"];
 }
 
 bool read_outcome(const fs::path& folder, SweepRun& run) {
-  std::ifstream in(folder / "summary.json");
-  const ordered_json json = ordered_json::parse(in, nullptr, false);
+  const ordered_json json = json_in(folder / "summary.json");
   // Only a run that ended regularly has all of these.
   for (const char* key :
        {"seed", "status", "state_hash", "sim_time_s", "wall_time_s", "metrics", "settings", "memory_bytes"})
