@@ -157,7 +157,7 @@ void CatomExperiment::begin(const sim::Simulation& simulation) {
   threads_ = std::make_unique<ThreadPool>(settings.threads);
   world_->use_threads(threads_.get());
   if (mixed_ == nullptr) return;
-  const auto used = mixed_->use(settings.engine, threads_.get(), settings.max_substep);
+  const auto used = mixed_->use(settings.engine, threads_.get(), settings.max_substep, settings.precision);
   if (!used.ok()) throw std::runtime_error(used.error().text());
 }
 

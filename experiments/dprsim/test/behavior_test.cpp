@@ -4,12 +4,12 @@
 #include <fstream>
 #include <set>
 
-#include "../../../src/volvox/cluster/test/thread_ranks.h"
 #include "behavior_modules.h"
 #include "behaviors.h"
 #include "flood.h"
 #include "study.h"
 #include "volvox/base/test/temporary_folder.h"
+#include "volvox/cluster/test/thread_ranks.h"
 
 namespace volvox::experiments {
 namespace {

@@ -73,8 +73,8 @@ void add_run_options(CLI::App& command, RunArguments& run) {
       ->type_name("S");
   command
       .add_option("--precision", run.precision,
-                  "numbers of the engine: double, or mixed (native only: floats where they are enough, for robots "
-                  "that touch nothing but what stands still; the others are computed in double)")
+                  "numbers of the engine: mixed (native only, its default: floats where they are enough, for robots "
+                  "that touch nothing but what stands still; the others are computed in double), or double")
       ->type_name("mixed|double");
   command
       .add_option_function<std::string>(

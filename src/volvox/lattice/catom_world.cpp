@@ -38,6 +38,7 @@ Result<void> CatomWorld::added(std::size_t first) {
   post_.resize(count, region_);
   waiting_.resize(count);
   for (ActiveSet& woken : woken_) woken.resize(count);
+  if (!peers_.empty()) has_peers_.resize(count);
   for (const auto& modules : modules_) modules->resize(count);
   if (!started_) return {};
   if (somebody_wakes_)
@@ -139,7 +140,7 @@ Result<void> CatomWorld::settle(CatomId catom, const Cell& cell) {
 }
 
 void CatomWorld::place_loose(std::vector<LooseCatom> loose, std::span<const Touch> touches,
-                             std::vector<PackedCell> blocked) {
+                             std::vector<PackedCell> blocked, bool tell) {
   std::vector<Peers> before = std::move(peers_);
   peers_.clear();
   for (const LooseCatom& one : loose)
@@ -165,16 +166,16 @@ void CatomWorld::place_loose(std::vector<LooseCatom> loose, std::span<const Touc
     link(touch.b, touch.port_b, touch.a, touch.port_a);
   }
   blocked_ = std::move(blocked);
-  if (!somebody_wakes_ || !started_) return;
+  if (!tell || !somebody_wakes_ || !started_) return;
   // Whose surroundings are others than before is told.
-  const auto tell = [&](const std::vector<Peers>& some, const std::vector<Peers>& others) {
+  const auto wake_others = [&](const std::vector<Peers>& some, const std::vector<Peers>& others) {
     for (const Peers& one : some) {
       const auto found = std::lower_bound(others.begin(), others.end(), one, by_catom);
       if (found == others.end() || found->catom != one.catom || found->at != one.at) wake(one.catom);
     }
   };
-  tell(before, peers_);
-  tell(peers_, before);
+  wake_others(before, peers_);
+  wake_others(peers_, before);
 }
 
 const CatomWorld::Peers* CatomWorld::find_peers(std::uint32_t catom) const {

@@ -90,8 +90,10 @@ class CatomWorld {
   Result<void> loosen(CatomId catom);
   Result<void> settle(CatomId catom, const Cell& cell);
   // All loose catoms by their numbers, the pairs that touch, and the free cells, ascending, into which nobody may move
-  // because something is in the way. It holds until it is said again, and is no part of a snapshot.
-  void place_loose(std::vector<LooseCatom> loose, std::span<const Touch> touches, std::vector<PackedCell> blocked);
+  // because something is in the way. It holds until it is said again, and is no part of a snapshot. `tell`: who has
+  // other neighbours than before is woken; not after a restore, which knows who is awake.
+  void place_loose(std::vector<LooseCatom> loose, std::span<const Touch> touches, std::vector<PackedCell> blocked,
+                   bool tell = true);
   // What loose catoms that can move asked for in the last tick, by their numbers.
   const std::vector<Move>& loose_wishes() const { return loose_wishes_; }
   std::uint32_t neighbor(CatomId catom, int port) const;  // nobody: none; of one that is there

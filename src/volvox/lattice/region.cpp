@@ -66,6 +66,7 @@ void Region::archive_parts(Archive& ar, const std::function<void(Archive&)>& own
   if (alone()) return own(ar);
   PartArchive mine(ar.hashing());
   own(mine);
+  if (!mine.ok()) ranks_->fail(mine.failure());
   each_piece(mine.bytes(),
              [&](std::size_t, const std::string& bytes) { ar.raw(const_cast<char*>(bytes.data()), bytes.size()); });
   if (ranks_->failure()) ar.fail(ranks_->failure()->text());

@@ -55,20 +55,22 @@ MixedWorld::MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options,
   }
 }
 
-Result<void> MixedWorld::use(const std::string& engine, ThreadPool* threads, double max_substep) {
+Result<void> MixedWorld::use(const std::string& engine, ThreadPool* threads, double max_substep,
+                             std::optional<physics::Precision> precision) {
   if (engine != options_.engine && !loose_.empty())
     return Error(
         fmt::format("the engine '{}' cannot take over {} catoms of '{}'", engine, loose_.size(), options_.engine),
         "go on with the same engine");
   if (engine != options_.engine) bodies_.forget(), walls_.clear();
   options_.engine = engine, options_.max_substep = max_substep;
+  options_.precision = precision;
   catoms_.use_threads(threads);
   return make_engine(threads);
 }
 
 Result<void> MixedWorld::make_engine(ThreadPool* threads) {
   auto made = bodies_.use([this, threads] {
-    return engines_.make(options_.engine, {options_.gravity, options_.max_substep, threads, {}});
+    return engines_.make(options_.engine, {options_.gravity, options_.max_substep, threads, options_.precision});
   });
   if (made.ok() && !bodies_.engine().info().moves)
     return Error(fmt::format("the engine '{}' moves nothing", options_.engine), "use native, bullet, ode or mujoco");
@@ -121,7 +123,10 @@ Result<void> MixedWorld::release(CatomId catom, const Twist& velocity) {
 Result<void> MixedWorld::tick(Time begin, Time end) {
   const double dt = (end - begin).seconds();
   VOLVOX_ASSERT(dt > 0);
+  const std::uint64_t before = catoms_.ensemble().version();
   if (auto done = catoms_.tick(); !done.ok()) return done;  // A is what look_around() found
+  // One that moved on the lattice may have come beside a body at rest.
+  if (catoms_.ensemble().version() != before) changed_ = true;
   forget_what_moved();
   Who who;
   choose_who_goes(dt, who);
@@ -332,7 +337,7 @@ void MixedWorld::find_touches(std::vector<Touch>& touches) const {
   }
 }
 
-void MixedWorld::look_around() {
+void MixedWorld::look_around(bool tell) {
   const lattice::Ensemble& ensemble = catoms_.ensemble();
   std::vector<Pose> poses;
   moved_ = false;
@@ -358,7 +363,7 @@ void MixedWorld::look_around() {
   blocked.erase(std::unique(blocked.begin(), blocked.end()), blocked.end());
   touches_.clear();
   find_touches(touches_);
-  catoms_.place_loose(std::move(loose), touches_, std::move(blocked));
+  catoms_.place_loose(std::move(loose), touches_, std::move(blocked), tell);
   looked_at_ = std::move(poses);
 }
 
@@ -377,7 +382,7 @@ void MixedWorld::archive(Archive& ar) {
   if (!ar.ok()) loose_.clear(), walls_.clear(), bonds_.clear(), asked_.clear(), rolling_.clear();
   looked_at_.clear();
   changed_ = true;
-  look_around();
+  look_around(false);
 }
 
 // Before anything is used as an index: the file may be damaged.

@@ -39,7 +39,8 @@ struct BondStrength {
 
 struct MixedOptions {
   std::string engine = physics::default_engine;
-  double max_substep = 1.0 / 240;  // s
+  double max_substep = 1.0 / 240;                 // s
+  std::optional<physics::Precision> precision{};  // none: as the engine likes
   Vec3 gravity{0, 0, -9.81};
   CatomBody body{};
   BondStrength bond{};
@@ -86,7 +87,8 @@ class MixedWorld {
   // Makes the engine and starts the programs.
   Result<void> start();
   // Between ticks, after start(); the result does not depend on the threads. Another engine cannot take over bodies.
-  Result<void> use(const std::string& engine, ThreadPool* threads, double max_substep);
+  Result<void> use(const std::string& engine, ThreadPool* threads, double max_substep,
+                   std::optional<physics::Precision> precision = {});
 
   // In the next tick a catom of the lattice goes over, with this velocity.
   Result<void> release(lattice::CatomId catom, const Twist& velocity = {});
@@ -167,7 +169,7 @@ class MixedWorld {
   void go_back();
   void settle(const std::vector<Home>& homes);
   // A.
-  void look_around();
+  void look_around(bool tell = true);
   void find_touches(std::vector<lattice::Touch>& touches) const;
 
   // Magnets: rolling.cpp.

@@ -1,5 +1,7 @@
 // One projected step of eight contacts at a time, for one instruction set: batch_avx512.cpp and its like include it.
 // The step is that of wide_solve (wide.cpp), lane by lane; the sums run over the columns in their order.
+// Pure functions of their arguments, so that threads may run batches that share no island; every instruction set has
+// the same bits.
 #pragma once
 
 #include "volvox/physics/native/contact_batch.h"
