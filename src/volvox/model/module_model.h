@@ -123,8 +123,8 @@ struct Mind {
   std::map<std::string, std::string> parameters;
   std::string file;  // where it was declared
   int line = 0;
-  // More behaviours of the same module, which run after the first; their own `further` is empty. In a robot's model they
-  // are its base functions: a module keeps them when its world gives it another behaviour (with_base_functions).
+  // More behaviours of the same module, which run after the first; their own `further` is empty. In a robot's model
+  // they are its base functions: a module keeps them when its world gives it another behaviour (with_base_functions).
   std::vector<Mind> further{};
   bool replaces_base = false;  // of a world's mind: without the base functions of the robot
 };
@@ -233,8 +233,8 @@ std::vector<Pose> forward_kinematics(const ModuleModel& model, const std::vector
 // The box around all colliders, for given poses of the links.
 Bounds bounds(const ModuleModel& model, const std::vector<Pose>& links);
 
-// The mind that a world gives to a module of this model, and after it the model's base functions, unless it says that it
-// replaces them.
+// The mind that a world gives to a module of this model, and after it the model's base functions, unless it says that
+// it replaces them.
 Mind with_base_functions(Mind own, const ModuleModel& model);
 
 // Whether two docks can engage: same kind, same symmetry, and not both male or both female.
