@@ -26,7 +26,7 @@ void add_lists(Compilation& c) {
   const auto& code = c.program.code;
   const bool needed =
       std::any_of(predicates.begin(), predicates.end(), [](const Predicate& p) { return p.has_lists; }) ||
-      std::any_of(code.begin(), code.end(), [](const Instruction& i) { return i.op >= Op::cons && i.op < Op::done; });
+      std::any_of(code.begin(), code.end(), [](const Instruction& i) { return i.op > Op::done; });
   if (!needed) return;
   Predicate elements;
   elements.name = "list'elements";

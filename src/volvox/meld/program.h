@@ -89,12 +89,13 @@ enum class Op : std::uint8_t {
   larger,
   lesser_real,
   larger_real,  // a = the lesser, larger of b and c
-  cons,         // a = the list of b, of type `index`, and the list c
-  first,        // a = the first of list b, which is not empty, of type `index`
-  rest,         // a = list b without it
-  join,         // a = list b and then list c, of elements of type `index`
-  contains,     // a = whether b, of type `index`, is in list c
-  done
+  done,
+  // Of lists. New ones come at the end: the key of a program, which is in snapshots, has the numbers.
+  cons,      // a = the list of b, of type `index`, and the list c
+  first,     // a = the first of list b, which is not empty, of type `index`
+  rest,      // a = list b without it
+  join,      // a = list b and then list c, of elements of type `index`
+  contains,  // a = whether b, of type `index`, is in list c
 };
 
 inline constexpr std::uint16_t words_of_element = 4;  // of a list
