@@ -222,7 +222,7 @@ void Tree::joint_factor(std::size_t node, JointFactor& out) const {
 
 Spatial<double> Tree::velocity_change(int node, const double* coordinates) const {
   double v[6];
-  wide_times(y(node), parts_.front().width, coordinates, v);
+  wide_dot_six(y(node), coordinates, parts_.front().width, v);
   return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
 }
 

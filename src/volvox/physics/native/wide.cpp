@@ -51,21 +51,6 @@ VOLVOX_FOR_EACH_ISA(double, wide_follow, (const double* a, double* b, int width)
   return std::sqrt(sum(total));
 }
 
-VOLVOX_FOR_EACH_ISA(void, wide_times, (const double* rows, int width, const double* column, double (&product)[6]),
-                    (rows, width, column, product)) {
-  Eight total[6] = {};
-  for (int k = 0; k < width; k += 8) {
-    Eight x;
-    load(x, column + k);
-    for (int i = 0; i < 6; ++i) {
-      Eight row;
-      load(row, rows + i * width + k);
-      total[i] += row * x;
-    }
-  }
-  for (int i = 0; i < 6; ++i) product[i] = sum(total[i]);
-}
-
 VOLVOX_FOR_EACH_ISA(double, blocks_dot, (const double* row, const int* blocks, int width, const double* coordinates),
                     (row, blocks, width, coordinates)) {
   Eight total = {};

@@ -23,8 +23,6 @@ double blocks_dot(const double* row_a, std::span<const int> a, const double* row
 double wide_distance(const double* a, const double* b, int width);
 // The same, and b becomes a.
 double wide_follow(const double* a, double* b, int width);
-// Six rows times a column.
-void wide_times(const double* rows, int width, const double* column, double (&product)[6]);
 // a += b s
 void wide_add(double* a, const double* b, double s, int width);
 // Six rows: T y, where T moves by r (the velocities of a parent at its child's place).
