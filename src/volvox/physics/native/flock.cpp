@@ -17,21 +17,18 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // Fewer trees of a pattern than this are moved one by one.
 constexpr std::size_t fewest_side_by_side = 3;
 
-// Each width is compiled for the registers that it fits.
+// Each width is compiled for the registers that it fits, in files of their own: nothing takes longer to compile.
 template <class T>
 const FlockKernels<T>& kernels() {
   static const FlockKernels<T> chosen = [] {
-    if constexpr (std::same_as<T, EightLanes>) {
-      return eight_doubles_avx512();
-    } else if constexpr (std::same_as<T, Floats<16>>) {
-      return sixteen_floats_avx512();
-    } else if constexpr (std::same_as<T, Floats<8>>) {
-      return eight_floats_avx2();
-    } else {
-      if constexpr (std::same_as<T, FourLanes>)
-        if (isa() == Isa::avx2) return four_doubles_avx2();
-      return own_kernels<T>();
-    }
+    if constexpr (std::same_as<T, double>) return one_double();
+    else if constexpr (std::same_as<T, Floats<1>>) return one_float();
+    else if constexpr (std::same_as<T, Floats<4>>) return four_floats_sse2();
+    else if constexpr (std::same_as<T, FourLanes>)
+      return isa() == Isa::avx2 ? four_doubles_avx2() : four_doubles_sse2();
+    else if constexpr (std::same_as<T, Floats<8>>) return eight_floats_avx2();
+    else if constexpr (std::same_as<T, Floats<16>>) return sixteen_floats_avx512();
+    else return eight_doubles_avx512();
   }();
   return chosen;
 }

@@ -207,6 +207,10 @@ struct FlockKernels {
   void (*load_plane_contact)(FlockContact<T>& to, const double* const* rows, const GroundFrame& ground);
   void (*store_plane_contact)(const FlockContact<T>& from, double* const* rows);
 };
+FlockKernels<double> one_double();
+FlockKernels<Floats<1>> one_float();
+FlockKernels<FourLanes> four_doubles_sse2();
+FlockKernels<Floats<4>> four_floats_sse2();
 FlockKernels<FourLanes> four_doubles_avx2();
 FlockKernels<Floats<8>> eight_floats_avx2();
 FlockKernels<EightLanes> eight_doubles_avx512();
