@@ -7,6 +7,7 @@
 
 #include "volvox/base/hash.h"
 #include "volvox/model/mjcf.h"
+#include "volvox/report/run_report.h"
 #include "volvox/world/measures.h"
 #include "world_handle.h"
 #include "world_pictures.h"
@@ -233,6 +234,12 @@ py::dict history(WorldHandle& world) {
   return all;
 }
 
+// report.html of the run so far, as bytes of UTF-8.
+py::bytes report_page(WorldHandle& world) {
+  const Use use(world, "report_page");
+  return py::bytes(report::report_html(world.run().report(), {}));
+}
+
 // Null while the object is being made.
 WorldHandle* made(PyObject* self) {
   const auto inside = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
@@ -291,6 +298,7 @@ void bind_world(py::module_& module) {
       .def("messages", &messages)
       .def("watch_messages", &WorldHandle::watch_messages)
       .def("history", &history)
+      .def("report_page", &report_page)
       .def("mjcf",
            [](WorldHandle& world) {
              const Use use(world, "mjcf", Use::Callback::allowed);

@@ -193,7 +193,7 @@ class World:
         """Ends the experiment and returns the results so far. The world cannot be stepped any more."""
         text = self._core.end()
         self._note_log()
-        return Report(text, self._core.history())
+        return Report(text, self._core.history(), self._core.report_page().decode(errors="replace"))
 
     # --- State ---------------------------------------------------------------------------------
 
