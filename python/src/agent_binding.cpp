@@ -1,12 +1,10 @@
 // volvox.Agent: all that a behaviour in Python can know and do (mind/agent.h).
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/vector.h>
+#include "python_behavior.h"
+
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include "python_behavior.h"
-#include "text.h"
 
 namespace volvox::python {
 namespace {
@@ -15,7 +13,7 @@ struct PythonMessage {
   std::string outlet;
   int mailbox = 0, sender = -1;
   double power = 0, sent = 0, arrived = 0;
-  nb::object content;
+  py::object content;
 };
 
 double finite_or_throw(double value, const std::string& what) {
@@ -24,28 +22,28 @@ double finite_or_throw(double value, const std::string& what) {
   return value;
 }
 
-nb::object percept(const AgentProxy& agent, const std::string& name) {
+py::object percept(const AgentProxy& agent, const std::string& name) {
   const std::vector<std::string>& names = agent->percepts();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) (void)agent->percept<double>(name);  // throws, and lists what there is
   return to_python(agent->percept_value(found - names.begin()));
 }
 
-void act(const AgentProxy& agent, const std::string& name, nb::handle command) {
+void act(const AgentProxy& agent, const std::string& name, py::handle command) {
   const std::vector<std::string>& names = agent->actions();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) (void)agent->find_action<double>(name);  // throws, and lists what there is
   const Value& value = agent->action_value(found - names.begin());
   const auto triple = [&] {
-    const auto numbers = nb::cast<std::vector<double>>(command);
+    const auto numbers = py::cast<std::vector<double>>(command);
     if (numbers.size() != 3) throw Failure(Kind::input, "the action '" + name + "' takes three numbers", "give three");
     for (const double number : numbers) finite_or_throw(number, name);
     return Vec3{numbers[0], numbers[1], numbers[2]};
   };
   if (value.get<mind::JointCommand>() != nullptr)
-    agent->move_to(name, finite_or_throw(nb::cast<double>(command), name));
-  else if (value.get<bool>() != nullptr) agent->enable_dock(name, nb::cast<bool>(command));
-  else if (value.get<double>() != nullptr) agent->act(name, finite_or_throw(nb::cast<double>(command), name));
+    agent->move_to(name, finite_or_throw(py::cast<double>(command), name));
+  else if (value.get<bool>() != nullptr) agent->enable_dock(name, py::cast<bool>(command));
+  else if (value.get<double>() != nullptr) agent->act(name, finite_or_throw(py::cast<double>(command), name));
   else if (value.get<Vec3>() != nullptr) agent->act(name, triple());
   else if (value.get<mind::Light>() != nullptr) {
     const Vec3 color = triple();
@@ -53,12 +51,12 @@ void act(const AgentProxy& agent, const std::string& name, nb::handle command) {
   } else throw Failure(Kind::input, "the action '" + name + "' is of a type that Python cannot give", "use C++");
 }
 
-nb::object read(const AgentProxy& agent, const std::optional<std::string>& outlet) {
+py::object read(const AgentProxy& agent, const std::optional<std::string>& outlet) {
   const std::optional<mind::Message> message = outlet ? agent->read(*outlet) : agent->read();
-  return message ? message_of(*agent, *message) : nb::object(nb::none());
+  return message ? message_of(*agent, *message) : py::object(py::none());
 }
 
-void send(const AgentProxy& agent, const std::string& outlet, nb::handle content, int mailbox, int to) {
+void send(const AgentProxy& agent, const std::string& outlet, py::handle content, int mailbox, int to) {
   if (mailbox < 0 || mailbox > mind::largest_mailbox)
     throw Failure(Kind::input, "there is no mailbox " + std::to_string(mailbox), "give a number from 0 to 32767");
   send_content(*agent, outlet, content, {.mailbox = narrow<mind::MailboxNumber>(mailbox), .to = to});
@@ -72,76 +70,76 @@ T parameter(const AgentProxy& agent, const std::string& name, const T& fallback)
 
 }  // namespace
 
-nb::object message_of(const mind::Agent& agent, const mind::Message& message) {
-  return nb::cast(PythonMessage{agent.where(message), message.mailbox, message.from, message.power,
+py::object message_of(const mind::Agent& agent, const mind::Message& message) {
+  return py::cast(PythonMessage{agent.where(message), message.mailbox, message.from, message.power,
                                 message.sent.seconds(), message.arrived.seconds(), to_python(message.payload)});
 }
 
-void bind_agent(nb::module_& module) {
-  nb::class_<PythonMessage>(module, "Message", "A message that has arrived at a module. Times in s of simulated time.")
-      .def_ro("outlet", &PythonMessage::outlet)
-      .def_ro("mailbox", &PythonMessage::mailbox)
-      .def_ro("sender", &PythonMessage::sender)
-      .def_ro("power", &PythonMessage::power)
-      .def_ro("sent", &PythonMessage::sent)
-      .def_ro("arrived", &PythonMessage::arrived)
-      .def_ro("content", &PythonMessage::content);
-  nb::class_<AgentProxy>(module, "Agent",
+void bind_agent(py::module_& module) {
+  py::class_<PythonMessage>(module, "Message", "A message that has arrived at a module. Times in s of simulated time.")
+      .def_readonly("outlet", &PythonMessage::outlet)
+      .def_readonly("mailbox", &PythonMessage::mailbox)
+      .def_readonly("sender", &PythonMessage::sender)
+      .def_readonly("power", &PythonMessage::power)
+      .def_readonly("sent", &PythonMessage::sent)
+      .def_readonly("arrived", &PythonMessage::arrived)
+      .def_readonly("content", &PythonMessage::content);
+  py::class_<AgentProxy>(module, "Agent",
                          "All that a module can know and do. Valid only within a call of its behavior. SI units, rad.")
-      .def_prop_ro("name", [](const AgentProxy& a) { return a->name(); })
-      .def_prop_ro("time", [](const AgentProxy& a) { return a->time(); })
-      .def_prop_ro("dt", [](const AgentProxy& a) { return a->dt(); })
-      .def_prop_ro("address", [](const AgentProxy& a) { return a->address(); })
-      .def_prop_ro("percepts", [](const AgentProxy& a) { return a->percepts(); })
-      .def_prop_ro("actions", [](const AgentProxy& a) { return a->actions(); })
-      .def_prop_ro("outlets", [](const AgentProxy& a) { return a->outlets(); })
-      .def("percept", &percept, nb::arg("name"))
+      .def_property_readonly("name", [](const AgentProxy& a) { return a->name(); })
+      .def_property_readonly("time", [](const AgentProxy& a) { return a->time(); })
+      .def_property_readonly("dt", [](const AgentProxy& a) { return a->dt(); })
+      .def_property_readonly("address", [](const AgentProxy& a) { return a->address(); })
+      .def_property_readonly("percepts", [](const AgentProxy& a) { return a->percepts(); })
+      .def_property_readonly("actions", [](const AgentProxy& a) { return a->actions(); })
+      .def_property_readonly("outlets", [](const AgentProxy& a) { return a->outlets(); })
+      .def("percept", &percept, py::arg("name"))
       .def(
-          "angle", [](const AgentProxy& a, const std::string& joint) { return a->angle(joint); }, nb::arg("joint"))
+          "angle", [](const AgentProxy& a, const std::string& joint) { return a->angle(joint); }, py::arg("joint"))
       .def(
           "dock", [](const AgentProxy& a, const std::string& dock) { return percept(a, dock + ".dock"); },
-          nb::arg("name"))
+          py::arg("name"))
       .def(
           "move_to",
           [](const AgentProxy& a, const std::string& joint, double position) {
             a->move_to(joint, finite_or_throw(position, joint));
           },
-          nb::arg("joint"), nb::arg("position"))
+          py::arg("joint"), py::arg("position"))
       .def(
           "turn",
           [](const AgentProxy& a, const std::string& joint, double velocity) {
             a->turn(joint, finite_or_throw(velocity, joint));
           },
-          nb::arg("joint"), nb::arg("velocity"))
+          py::arg("joint"), py::arg("velocity"))
       .def(
           "push",
           [](const AgentProxy& a, const std::string& joint, double torque) {
             a->push(joint, finite_or_throw(torque, joint));
           },
-          nb::arg("joint"), nb::arg("torque"))
+          py::arg("joint"), py::arg("torque"))
       .def(
           "enable_dock",
           [](const AgentProxy& a, const std::string& dock, bool enabled) { a->enable_dock(dock, enabled); },
-          nb::arg("dock"), nb::arg("enabled") = true)
-      .def("act", &act, nb::arg("action"), nb::arg("command").none())
-      .def("send", &send, nb::arg("outlet"), nb::arg("content").none(), nb::kw_only(), nb::arg("mailbox") = 0,
-           nb::arg("to") = mind::everyone)
+          py::arg("dock"), py::arg("enabled") = true)
+      .def("act", &act, py::arg("action"), py::arg("command"))
+      .def("send", &send, py::arg("outlet"), py::arg("content"), py::kw_only(), py::arg("mailbox") = 0,
+           py::arg("to") = mind::everyone)
       .def(
           "broadcast",
-          [](const AgentProxy& a, nb::handle content) {
+          [](const AgentProxy& a, py::handle content) {
             for (const model::Dock& dock : a->docks()) send_content(*a, dock.name, content, {});
           },
-          nb::arg("content").none())
-      .def("read", &read, nb::arg("outlet") = nb::none())
-      .def_prop_ro("waiting", [](const AgentProxy& a) { return a->waiting(); })
+          py::arg("content"))
+      .def("read", &read, py::arg("outlet") = py::none())
+      .def_property_readonly("waiting", [](const AgentProxy& a) { return a->waiting(); })
       .def("random", [](const AgentProxy& a) { return a->random().uniform(); })
       .def("normal", [](const AgentProxy& a) { return a->random().normal(); })
-      .def("parameter", &parameter<bool>, nb::arg("name"), nb::arg("default").noconvert())
-      .def("parameter", &parameter<std::int64_t>, nb::arg("name"), nb::arg("default").noconvert())
-      .def("parameter", &parameter<double>, nb::arg("name"), nb::arg("default").noconvert())
-      .def("parameter", &parameter<std::string>, nb::arg("name"), nb::arg("default"))
+      .def("parameter", &parameter<bool>, py::arg("name"), py::arg("default").noconvert())
+      .def("parameter", &parameter<std::int64_t>, py::arg("name"), py::arg("default").noconvert())
+      .def("parameter", &parameter<double>, py::arg("name"), py::arg("default").noconvert())
+      .def("parameter", &parameter<std::string>, py::arg("name"), py::arg("default"))
       .def(
-          "log", [](const AgentProxy& a, const std::string& text) { a->log("{}", text); }, nb::arg("text"));
+          "log", [](const AgentProxy& a, const std::string& text) { a->log("{}", text); }, py::arg("text"));
 }
 
 }  // namespace volvox::python

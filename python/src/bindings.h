@@ -2,7 +2,9 @@
 // All functions are to be called with the interpreter's lock held, unless they say otherwise.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "text.h"
+
+#include <pybind11/pybind11.h>
 
 #include <exception>
 #include <string>
@@ -11,7 +13,7 @@
 
 namespace volvox::python {
 
-namespace nb = nanobind;
+namespace py = pybind11;
 
 // The classes of python/volvox/errors.py.
 enum class Kind { input, run, closed, busy, state };
@@ -40,10 +42,10 @@ inline void check(const Result<void>& result, Kind kind = Kind::input) {
   if (!result.ok()) throw Failure(kind, result.error());
 }
 
-void bind_errors(nb::module_& module);
-void bind_world(nb::module_& module);
-void bind_agent(nb::module_& module);
-void bind_recording(nb::module_& module);
-void bind_population(nb::module_& module);
+void bind_errors(py::module_& module);
+void bind_world(py::module_& module);
+void bind_agent(py::module_& module);
+void bind_recording(py::module_& module);
+void bind_population(py::module_& module);
 
 }  // namespace volvox::python

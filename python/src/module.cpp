@@ -1,8 +1,8 @@
 // The extension module volvox._core. python/volvox wraps it into the API that people use.
-#include <nanobind/stl/vector.h>
-
 #include "bindings.h"
-#include "text.h"
+
+#include <pybind11/stl.h>
+
 #include "volvox/base/help_page.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/model/reader.h"
@@ -23,18 +23,18 @@ constexpr const char* class_of(Kind kind) {
   return "VolvoxError";
 }
 
-void translate(const std::exception_ptr& thrown, void*) {
+void translate(std::exception_ptr thrown) {
   try {
-    std::rethrow_exception(thrown);
+    if (thrown) std::rethrow_exception(thrown);
   } catch (const Failure& failure) {
-    nb::list diagnostics;
+    py::list diagnostics;
     for (const Diagnostic& d : failure.error().diagnostics())
-      diagnostics.append(nb::make_tuple(d.file, d.line, d.what, d.fix));
-    const nb::object type = nb::module_::import_("volvox.errors").attr(class_of(failure.kind()));
+      diagnostics.append(py::make_tuple(d.file, d.line, d.what, d.fix));
+    const py::object type = py::module_::import("volvox.errors").attr(class_of(failure.kind()));
     PyErr_SetObject(type.ptr(), type(std::string(failure.what()), diagnostics).ptr());
   } catch (const mind::AgentError& error) {
-    const nb::object type = nb::module_::import_("volvox.errors").attr("InputError");
-    PyErr_SetObject(type.ptr(), type(std::string(error.what()), nb::list()).ptr());
+    const py::object type = py::module_::import("volvox.errors").attr("InputError");
+    PyErr_SetObject(type.ptr(), type(std::string(error.what()), py::list()).ptr());
   }
 }
 
@@ -46,11 +46,11 @@ std::vector<std::string> experiment_names() {
 
 }  // namespace
 
-void bind_errors(nb::module_&) { nb::register_exception_translator(translate); }
+void bind_errors(py::module_&) { py::register_exception_translator(&translate); }
 
 }  // namespace volvox::python
 
-NB_MODULE(_core, module) {
+PYBIND11_MODULE(_core, module) {
   using namespace volvox::python;
   bind_errors(module);
   bind_agent(module);

@@ -1,29 +1,30 @@
 // Many worlds stepped together (sim/population.h).
+#include "world_handle.h"
+
 #include <fmt/format.h>
-#include <nanobind/stl/vector.h>
+#include <pybind11/stl.h>
 #include <unistd.h>
 
 #include <deque>
 
 #include "volvox/base/platform/clock.h"
 #include "volvox/sim/population.h"
-#include "world_handle.h"
 
 namespace volvox::python {
 namespace {
 
 class PopulationHandle {
  public:
-  PopulationHandle(const nb::list& worlds, int threads) {
+  PopulationHandle(const py::list& worlds, int threads) {
     if (threads < 1 || threads > 1024)
       throw Failure(Kind::input, fmt::format("{} threads are not possible", threads), "give 1 to 1024");
     std::vector<std::shared_ptr<sim::Run>> runs;
-    for (const nb::handle world : worlds) {
-      auto* handle = nb::cast<WorldHandle*>(world);
+    for (const py::handle world : worlds) {
+      auto* handle = py::cast<WorldHandle*>(world);
       for (const WorldHandle* other : handles_)
         if (other == handle) throw Failure(Kind::input, "one world is twice in the population", "give each once");
       handle->run();  // not closed
-      objects_.push_back(nb::borrow(world));
+      objects_.push_back(py::reinterpret_borrow<py::object>(world));
       handles_.push_back(handle);
       runs.push_back(handle->shared_run());
     }
@@ -38,7 +39,7 @@ class PopulationHandle {
 
   // Steps the worlds of these indices. Those that failed are named by the exception; the others have made their ticks.
   // progress: None, or called a few times a second with the ticks that were made.
-  void step(std::int64_t ticks, const std::vector<std::size_t>& which, const nb::object& progress) {
+  void step(std::int64_t ticks, const std::vector<std::size_t>& which, const py::object& progress) {
     if (ticks < 0) throw Failure(Kind::input, fmt::format("{} ticks cannot be stepped", ticks), "give 0 or more");
     std::deque<WorldHandle::Use> uses;
     for (const std::size_t i : which) {
@@ -55,14 +56,14 @@ class PopulationHandle {
       handles_[i]->begin_step();
     }
     std::vector<StepStatus> statuses(which.size());
-    std::optional<nb::python_error> interrupted;
+    std::optional<py::error_already_set> interrupted;
     std::int64_t some = 1;
     double told = platform::monotonic_seconds();
     for (std::int64_t made = 0; made < ticks && !interrupted;) {
       some = std::min(some, ticks - made);
       const double begun = platform::monotonic_seconds();
       {
-        const nb::gil_scoped_release release;
+        const py::gil_scoped_release release;
         population_->step(some, which, statuses);
       }
       made += some;
@@ -73,7 +74,7 @@ class PopulationHandle {
       told = now;
       try {
         progress(made);
-      } catch (nb::python_error& raised) {
+      } catch (py::error_already_set& raised) {
         interrupted.emplace(std::move(raised));
       }
     }
@@ -82,7 +83,7 @@ class PopulationHandle {
       handles_[which[k]]->stepped(statuses[k]);
       if (!statuses[k].ok() && failed.empty()) failed = fmt::format("world {}: {}", which[k], statuses[k].text());
     }
-    if (interrupted) throw nb::python_error(*interrupted);
+    if (interrupted) throw py::error_already_set(*interrupted);
     if (!failed.empty()) throw Failure(Kind::run, failed, "");
   }
 
@@ -90,17 +91,17 @@ class PopulationHandle {
   static constexpr double look_s = 0.05;  // between two looks for Ctrl-C, where a tick of all worlds is shorter
   static constexpr double tell_s = 0.2;   // between two reports of progress
   int process_ = ::getpid();
-  std::vector<nb::object> objects_;
+  std::vector<py::object> objects_;
   std::vector<WorldHandle*> handles_;
   std::unique_ptr<sim::Population> population_;
 };
 
 }  // namespace
 
-void bind_population(nb::module_& module) {
-  nb::class_<PopulationHandle>(module, "Population")
-      .def(nb::init<const nb::list&, int>(), nb::arg("worlds"), nb::arg("threads"))
-      .def("step", &PopulationHandle::step, nb::arg("ticks"), nb::arg("which"), nb::arg("progress").none());
+void bind_population(py::module_& module) {
+  py::class_<PopulationHandle>(module, "Population")
+      .def(py::init<const py::list&, int>(), py::arg("worlds"), py::arg("threads"))
+      .def("step", &PopulationHandle::step, py::arg("ticks"), py::arg("which"), py::arg("progress"));
 }
 
 }  // namespace volvox::python

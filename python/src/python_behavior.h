@@ -1,8 +1,6 @@
 // Behaviours in Python: a class of the user, one object of it a module.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <memory>
 #include <string>
 
@@ -16,13 +14,13 @@ namespace volvox::python {
 class PythonClass {
  public:
   // `stands_in`: it replaces a behaviour of Volvox, whose parameters it need not read.
-  PythonClass(std::string name, nb::object type, bool stands_in, std::shared_ptr<Held> held);
+  PythonClass(std::string name, py::object type, bool stands_in, std::shared_ptr<Held> held);
   bool declares_state() const { return declares_state_; }
   std::unique_ptr<mind::Behavior> make() const;
 
  private:
   std::string name_;
-  nb::handle type_;  // held_ keeps it
+  py::handle type_;  // held_ keeps it
   bool stands_in_ = false, declares_state_ = false;
   std::shared_ptr<Held> held_;
 };
@@ -36,13 +34,13 @@ class AgentProxy {
 };
 
 // Keeps the first exception of a callback, and says in C++ what went wrong.
-[[noreturn]] void raise_in_loop(nb::python_error& error, Held& held);
+[[noreturn]] void raise_in_loop(py::error_already_set& error, Held& held);
 
-nb::object to_python(const Value& value);
-nb::object to_python(const Payload& payload);
+py::object to_python(const Value& value);
+py::object to_python(const Payload& payload);
 // A message: numbers, text and bytes as C++ behaviours know them, all else so that only Python can read it.
-void send_content(mind::Agent& agent, const std::string& outlet, nb::handle content, const mind::SendOptions& options);
-nb::object message_of(const mind::Agent& agent, const mind::Message& message);
-std::string text_of(nb::python_error& error);  // "ValueError: too far (walk.py, line 12)"
+void send_content(mind::Agent& agent, const std::string& outlet, py::handle content, const mind::SendOptions& options);
+py::object message_of(const mind::Agent& agent, const mind::Message& message);
+std::string text_of(py::error_already_set& error);  // "ValueError: too far (walk.py, line 12)"
 
 }  // namespace volvox::python

@@ -1,11 +1,9 @@
 // volvox._core.Recording: recordings as arrays (record/recording.h).
-#include <fmt/format.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/vector.h>
+#include "arrays.h"
 
-#include "bindings.h"
-#include "text.h"
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
 #include "volvox/base/hash.h"
 #include "volvox/record/recording.h"
 #include "volvox/record/replay.h"
@@ -15,19 +13,12 @@
 namespace volvox::python {
 namespace {
 
-template <class T>
-nb::object owned(std::vector<T> values, std::initializer_list<std::size_t> shape) {
-  auto* kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
-}
-
 std::unique_ptr<record::Recording> open(const std::string& path) {
   return value_or_throw(record::Recording::open(path));
 }
 
 // The ticks first, first + every, ... up to last, as one dict of arrays.
-nb::dict read(record::Recording& recording, std::int64_t first, std::int64_t last, std::int64_t every) {
+py::dict read(record::Recording& recording, std::int64_t first, std::int64_t last, std::int64_t every) {
   if (every < 1 || first < recording.first_tick() || last > recording.last_tick() || first > last)
     throw Failure(Kind::input,
                   fmt::format("the ticks {} to {}, every {}, are not in the recording", first, last, every),
@@ -37,7 +28,7 @@ nb::dict read(record::Recording& recording, std::int64_t first, std::int64_t las
   std::vector<float> poses, loads;
   std::vector<std::uint32_t> flags;
   std::vector<std::int32_t> partners;
-  nb::list hashes, events;
+  py::list hashes, events;
   std::size_t links = 0, joint_count = 0, docks = 0;
   for (std::int64_t t = first; t <= last; t += every) {
     const record::RecordedTick& state = *value_or_throw(recording.tick(t));
@@ -62,24 +53,25 @@ nb::dict read(record::Recording& recording, std::int64_t first, std::int64_t las
         return dock < recording.names().docks.size() ? recording.names().docks[dock] : "";
       };
       events.append(
-          nb::make_tuple(state.time.seconds(), event.event, name(event.dock), name(event.partner),
-                         nb::make_tuple(event.load.axial, event.load.shear, event.load.bending, event.load.torsion)));
+          py::make_tuple(state.time.seconds(), event.event, name(event.dock), name(event.partner),
+                         py::make_tuple(event.load.axial, event.load.shear, event.load.bending, event.load.torsion)));
     }
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
   const std::size_t n = ticks.size();
-  nb::dict all;
-  all["ticks"] = owned(std::move(ticks), {n}), all["times"] = owned(std::move(times), {n});
-  all["poses"] = owned(std::move(poses), {n, links, 7}), all["joints"] = owned(std::move(joints), {n, joint_count, 3});
-  all["dock_flags"] = owned(std::move(flags), {n, docks}),
-  all["dock_partners"] = owned(std::move(partners), {n, docks});
-  all["dock_loads"] = owned(std::move(loads), {n, docks});
+  py::dict all;
+  all["ticks"] = array_of(std::move(ticks), {n}), all["times"] = array_of(std::move(times), {n});
+  all["poses"] = array_of(std::move(poses), {n, links, 7}),
+  all["joints"] = array_of(std::move(joints), {n, joint_count, 3});
+  all["dock_flags"] = array_of(std::move(flags), {n, docks}),
+  all["dock_partners"] = array_of(std::move(partners), {n, docks});
+  all["dock_loads"] = array_of(std::move(loads), {n, docks});
   all["hashes"] = hashes, all["events"] = events;
   return all;
 }
 
 // Runs it again; behaviours that were classes in Python are given again.
-nb::tuple verify(record::Recording& recording, const nb::dict& behaviors, int threads, bool accept_changes) {
+py::tuple verify(record::Recording& recording, const py::dict& behaviors, int threads, bool accept_changes) {
   const auto held = std::make_shared<Held>();
   sim::Library library = standard_library();
   std::map<std::string, std::string> stand_ins;
@@ -87,47 +79,47 @@ nb::tuple verify(record::Recording& recording, const nb::dict& behaviors, int th
   Log log([](LogLevel, std::string_view) {}, LogLevel::warning);
   std::atomic<bool> stop = false;
   const auto look = [&](const sim::Progress&) {
-    const nb::gil_scoped_acquire acquire;
+    const py::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) stop = true;
   };
   Result<record::Verification> found = [&] {
-    const nb::gil_scoped_release release;
+    const py::gil_scoped_release release;
     return record::verify(recording, library, log, given.python ? 1 : threads, look, &stop, accept_changes);
   }();
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   if (!found.ok()) throw Failure(Kind::input, found.error());
-  return nb::make_tuple(found->same, found->ticks, found->of, found->time, found->module, found->field, found->detail);
+  return py::make_tuple(found->same, found->ticks, found->of, found->time, found->module, found->field, found->detail);
 }
 
 // The page that shows it, as bytes of UTF-8.
-nb::bytes page(record::Recording& recording, std::int64_t every) {
+py::bytes page(record::Recording& recording, std::int64_t every) {
   if (every < 0) throw Failure(Kind::input, fmt::format("every {} ticks are not possible", every), "give 1 or more");
   const std::string text = value_or_throw(view::page_of(recording, {.every = every})).html;
-  return nb::bytes(text.data(), text.size());
+  return py::bytes(text.data(), text.size());
 }
 
 }  // namespace
 
-void bind_recording(nb::module_& module) {
-  nb::class_<record::Recording>(module, "Recording")
-      .def_prop_ro("first_tick", &record::Recording::first_tick)
-      .def_prop_ro("last_tick", &record::Recording::last_tick)
-      .def_prop_ro("dt", [](const record::Recording& r) { return r.dt().text(); })
-      .def_prop_ro("complete", &record::Recording::complete)
-      .def_prop_ro("warning", &record::Recording::warning)
-      .def_prop_ro("file", [](const record::Recording& r) { return r.file().string(); })
-      .def_prop_ro("description", &record::Recording::description)
-      .def_prop_ro("results", &record::Recording::results)
-      .def_prop_ro("modules", [](const record::Recording& r) { return r.names().modules; })
-      .def_prop_ro("links", [](const record::Recording& r) { return r.names().links; })
-      .def_prop_ro("joints", [](const record::Recording& r) { return r.names().joints; })
-      .def_prop_ro("docks", [](const record::Recording& r) { return r.names().docks; })
-      .def("page", &page, nb::arg("every"))
-      .def("read", &read, nb::arg("first"), nb::arg("last"), nb::arg("every"))
-      .def("verify", &verify, nb::arg("behaviors"), nb::arg("threads"), nb::arg("accept_changes"));
+void bind_recording(py::module_& module) {
+  py::class_<record::Recording>(module, "Recording")
+      .def_property_readonly("first_tick", &record::Recording::first_tick)
+      .def_property_readonly("last_tick", &record::Recording::last_tick)
+      .def_property_readonly("dt", [](const record::Recording& r) { return r.dt().text(); })
+      .def_property_readonly("complete", &record::Recording::complete)
+      .def_property_readonly("warning", &record::Recording::warning)
+      .def_property_readonly("file", [](const record::Recording& r) { return r.file().string(); })
+      .def_property_readonly("description", &record::Recording::description)
+      .def_property_readonly("results", &record::Recording::results)
+      .def_property_readonly("modules", [](const record::Recording& r) { return r.names().modules; })
+      .def_property_readonly("links", [](const record::Recording& r) { return r.names().links; })
+      .def_property_readonly("joints", [](const record::Recording& r) { return r.names().joints; })
+      .def_property_readonly("docks", [](const record::Recording& r) { return r.names().docks; })
+      .def("page", &page, py::arg("every"))
+      .def("read", &read, py::arg("first"), py::arg("last"), py::arg("every"))
+      .def("verify", &verify, py::arg("behaviors"), py::arg("threads"), py::arg("accept_changes"));
   module.def(
-      "open_recording", [](const std::string& path) { return open(path).release(); }, nb::rv_policy::take_ownership,
-      nb::arg("path"));
+      "open_recording", [](const std::string& path) { return open(path).release(); },
+      py::return_value_policy::take_ownership, py::arg("path"));
 }
 
 }  // namespace volvox::python

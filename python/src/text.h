@@ -1,9 +1,10 @@
-// std::string as str. In place of nanobind/stl/string.h, which raises UnicodeDecodeError for names of models, files and
-// messages that are not UTF-8: such bytes become lone surrogates, as Python's own names of files do (PEP 383), and the
-// same str leads back to the same bytes. For one thread, with the interpreter's lock held.
+// std::string as str, in place of pybind11's own conversion, which raises UnicodeDecodeError for names of models, files
+// and messages that are not UTF-8: such bytes become lone surrogates, as Python's own names of files do (PEP 383), and
+// the same str leads back to the same bytes. To be included before pybind11/pybind11.h, which uses the conversion
+// itself; bindings.h does it for all. For one thread, with the interpreter's lock held.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include <pybind11/cast.h>
 
 #include <string>
 
@@ -16,14 +17,14 @@ inline PyObject* text_from(const char* bytes, std::size_t size) {
 
 }  // namespace volvox::python
 
-namespace nanobind::detail {
+namespace pybind11::detail {
 
 template <>
 struct type_caster<std::string> {
-  NB_TYPE_CASTER(std::string, const_name("str"))
+  PYBIND11_TYPE_CASTER(std::string, const_name("str"));
 
-  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
-    if (!PyUnicode_Check(source.ptr())) return false;
+  bool load(handle source, bool) {
+    if (!source || !PyUnicode_Check(source.ptr())) return false;
     PyObject* bytes = PyUnicode_AsEncodedString(source.ptr(), "utf-8", "surrogateescape");
     char* begin = nullptr;
     Py_ssize_t size = 0;
@@ -33,9 +34,11 @@ struct type_caster<std::string> {
     Py_XDECREF(bytes);
     return good;
   }
-  static handle from_cpp(const std::string& value, rv_policy, cleanup_list*) noexcept {
-    return volvox::python::text_from(value.data(), value.size());
+  static handle cast(const std::string& value, return_value_policy, handle) {
+    PyObject* const text = volvox::python::text_from(value.data(), value.size());
+    if (text == nullptr) throw error_already_set();
+    return text;
   }
 };
 
-}  // namespace nanobind::detail
+}  // namespace pybind11::detail

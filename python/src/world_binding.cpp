@@ -1,15 +1,13 @@
 // volvox._core.World: python/volvox/world.py has its documentation.
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
+#include "arrays.h"
+
+#include <pybind11/stl.h>
 
 #include <utility>
 
-#include "text.h"
 #include "volvox/base/hash.h"
 #include "volvox/model/mjcf.h"
+#include "volvox/report/run_report.h"
 #include "volvox/world/measures.h"
 #include "world_handle.h"
 #include "world_pictures.h"
@@ -18,32 +16,43 @@ namespace volvox::python {
 namespace {
 
 using Use = WorldHandle::Use;
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Without a cast that loses something: numbers of another type are a TypeError.
+using Numbers = py::array_t<double, py::array::c_style>;
+using Indices = py::array_t<std::int32_t, py::array::c_style>;
+
+// How many rows an array has; none, if it is no list.
+std::optional<std::size_t> rows_of(const py::array& array, py::ssize_t most_dimensions) {
+  if (array.ndim() < 1 || array.ndim() > most_dimensions) return std::nullopt;
+  return static_cast<std::size_t>(array.shape(0));
+}
+std::size_t count_of(const std::optional<Indices>& chosen, std::size_t all) {
+  if (!chosen) return all;
+  const auto count = rows_of(*chosen, 1);
+  if (!count) throw Failure(Kind::input, "indices are one list of whole numbers", "give an array of one dimension");
+  return *count;
+}
 
 // A read-only array on memory of the mirrors, which it keeps alive.
 template <class T>
-nb::object array(const std::shared_ptr<Mirrors>& mirrors, const T* data, std::initializer_list<std::size_t> shape,
-                 std::initializer_list<std::int64_t> strides) {
-  const nb::capsule owner(new std::shared_ptr<Mirrors>(mirrors),
-                          [](void* held) noexcept { delete static_cast<std::shared_ptr<Mirrors>*>(held); });
-  return nb::cast(nb::ndarray<nb::numpy, const T>(data, shape, owner, strides));
+py::array array(const std::shared_ptr<Mirrors>& mirrors, const T* data, const Shape& shape) {
+  py::array_t<T> made = array_on(data, shape, mirrors);
+  made.attr("setflags")(py::arg("write") = false);
+  return made;
 }
 
 template <class Struct>
-nb::object rows(const std::shared_ptr<Mirrors>& mirrors, const std::vector<Struct>& values) {
+py::object rows(const std::shared_ptr<Mirrors>& mirrors, const std::vector<Struct>& values) {
   constexpr std::size_t width = sizeof(Struct) / sizeof(double);
   static_assert(sizeof(Struct) % sizeof(double) == 0 && std::is_standard_layout_v<Struct>);
-  return array(mirrors, reinterpret_cast<const double*>(values.data()), {values.size(), width},
-               {static_cast<std::int64_t>(width), 1});
+  return array(mirrors, reinterpret_cast<const double*>(values.data()), {values.size(), width});
 }
 
 template <class T>
-nb::object column(const std::shared_ptr<Mirrors>& mirrors, const std::vector<T>& values) {
-  return array(mirrors, values.data(), {values.size()}, {1});
+py::object column(const std::shared_ptr<Mirrors>& mirrors, const std::vector<T>& values) {
+  return array(mirrors, values.data(), {values.size()});
 }
 
-nb::object state_array(WorldHandle& handle, const std::string& name) {
+py::object state_array(WorldHandle& handle, const std::string& name) {
   const Use use(handle, name.c_str(), Use::Callback::allowed);
   const auto mirrors = handle.mirrors();
   const sim::Simulation& simulation = handle.run().simulation();
@@ -64,7 +73,7 @@ nb::object state_array(WorldHandle& handle, const std::string& name) {
   return column(mirrors, docks.partners);
 }
 
-nb::object percept_array(WorldHandle& handle, const std::string& name) {
+py::object percept_array(WorldHandle& handle, const std::string& name) {
   const Use use(handle, "percepts", Use::Callback::allowed);
   const auto mirrors = handle.mirrors();
   const mind::Minds& minds = handle.run().simulation().minds();
@@ -81,15 +90,14 @@ nb::object percept_array(WorldHandle& handle, const std::string& name) {
   if (percept->width == 0)
     throw Failure(Kind::input, "the percept '" + name + "' has no numbers that an array could show",
                   "read it in a behavior: agent.percept(\"" + name + "\")");
-  return array(mirrors, percept->numbers.data(), {minds.size(), percept->width},
-               {static_cast<std::int64_t>(percept->width), 1});
+  return array(mirrors, percept->numbers.data(), {minds.size(), percept->width});
 }
 
 // Names and numbers that do not change, as one dict.
-nb::dict description(WorldHandle& handle) {
+py::dict description(WorldHandle& handle) {
   const sim::Run& run = handle.run();
   const world::World& world = run.simulation().world();
-  nb::list modules, models, first_links, links, link_modules, joints, docks, dock_modules, motors, motor_joints,
+  py::list modules, models, first_links, links, link_modules, joints, docks, dock_modules, motors, motor_joints,
       motor_modules, limits;
   std::vector<int> module_of(world.placements(), -1);
   for (std::size_t i = 0; i < world.modules().size(); ++i) module_of[world.modules()[i]] = narrow<int>(i);
@@ -109,19 +117,19 @@ nb::dict description(WorldHandle& handle) {
     motors.append(joints[std::uint32_t{motor.joint}]);
     motor_joints.append(std::uint32_t{motor.joint});
     motor_modules.append(std::uint32_t{motor.agent});
-    limits.append(nb::make_tuple(motor.lower, motor.upper, motor.velocity, motor.effort));
+    limits.append(py::make_tuple(motor.lower, motor.upper, motor.velocity, motor.effort));
   }
-  nb::dict all;
+  py::dict all;
   const sim::RunReport& report = run.report();
   all["experiment"] = report.experiment, all["engine"] = report.engine, all["seed"] = report.seed;
   all["dt"] = report.dt.text(), all["dt_s"] = report.dt.seconds(), all["threads"] = report.threads;
   all["ticks"] = run.ticks(), all["file"] = report.file;
-  nb::dict settings;
+  py::dict settings;
   for (const auto& [key, value] : report.settings) settings[key.c_str()] = value;
   all["settings"] = settings;
   all["modules"] = modules, all["models"] = models, all["first_links"] = first_links;
   all["links"] = links, all["link_modules"] = link_modules, all["joints"] = joints;
-  nb::list kinds;
+  py::list kinds;
   for (const std::string& kind : Mirrors::particle_kinds(run.simulation())) kinds.append(kind);
   all["particle_kinds"] = kinds;
   all["docks"] = docks, all["dock_modules"] = dock_modules;
@@ -130,11 +138,12 @@ nb::dict description(WorldHandle& handle) {
   return all;
 }
 
-void load(WorldHandle* at, const std::string& experiment, const std::string& engine, std::uint64_t seed, int threads,
-          const std::optional<std::string>& dt, std::optional<double> substep,
-          const std::optional<std::string>& precision, std::optional<double> duration,
-          const std::map<std::string, std::string>& settings, const std::vector<std::string>& plugins,
-          const nb::dict& behaviors, const std::optional<nb::bytes>& restore, bool accept_changes) {
+std::unique_ptr<WorldHandle> load(const std::string& experiment, const std::string& engine, std::uint64_t seed,
+                                  int threads, const std::optional<std::string>& dt, std::optional<double> substep,
+                                  const std::optional<std::string>& precision, std::optional<double> duration,
+                                  const std::map<std::string, std::string>& settings,
+                                  const std::vector<std::string>& plugins, const py::dict& behaviors,
+                                  const std::optional<py::bytes>& restore, bool accept_changes) {
   sim::RunOptions options;
   options.experiment = experiment, options.engine = engine, options.seed = seed;
   if (threads < 1 || threads > 1024)
@@ -149,9 +158,9 @@ void load(WorldHandle* at, const std::string& experiment, const std::string& eng
   if (duration && !(*duration >= 0 && *duration <= 1e9))
     throw Failure(Kind::input, "a duration of " + std::to_string(*duration) + " s is not possible", "give 0 to 1e9 s");
   options.duration = duration, options.settings = settings, options.plugins = plugins;
-  if (restore) options.restore_bytes = std::string(restore->c_str(), restore->size());
+  if (restore) options.restore_bytes = std::string(*restore);
   options.accept_changes = accept_changes;
-  new (at) WorldHandle(std::move(options), behaviors);
+  return std::make_unique<WorldHandle>(std::move(options), behaviors);
 }
 
 physics::Control control_of(const std::string& name) {
@@ -164,8 +173,8 @@ physics::Control control_of(const std::string& name) {
 
 void command(WorldHandle& world, const Numbers& targets, const std::optional<Indices>& motors,
              const std::string& control) {
-  const std::size_t count = motors ? motors->shape(0) : world.motors().size();
-  if (targets.ndim() != 1 || targets.shape(0) != count)
+  const std::size_t count = count_of(motors, world.motors().size());
+  if (rows_of(targets, 1) != count)
     throw Failure(Kind::input, "the targets have the wrong shape",
                   "give one number for each motor: " + std::to_string(count));
   world.command(targets.data(), motors ? motors->data() : nullptr, count, control_of(control));
@@ -173,33 +182,33 @@ void command(WorldHandle& world, const Numbers& targets, const std::optional<Ind
 
 void act(WorldHandle& world, const std::string& action, const Numbers& values, const std::optional<Indices>& modules,
          const std::string& control) {
-  const std::size_t count = modules ? modules->shape(0) : world.run().simulation().minds().size();
-  if (values.ndim() < 1 || values.ndim() > 2 || values.shape(0) != count)
+  const std::size_t count = count_of(modules, world.run().simulation().minds().size());
+  if (rows_of(values, 2) != count)
     throw Failure(Kind::input, "the values have the wrong shape",
                   "give an array with a row for each module: " + std::to_string(count));
-  world.act(action, values.data(), values.ndim() == 2 ? values.shape(1) : 1, modules ? modules->data() : nullptr, count,
-            control_of(control));
+  world.act(action, values.data(), values.ndim() == 2 ? static_cast<std::size_t>(values.shape(1)) : 1,
+            modules ? modules->data() : nullptr, count, control_of(control));
 }
 
-nb::list events(WorldHandle& world) {
+py::list events(WorldHandle& world) {
   constexpr const char* kinds[] = {"captured", "engaged", "released", "broken"};
   const Use use(world, "events", Use::Callback::allowed);
   const world::World& inside = world.run().simulation().world();
-  nb::list all;
+  py::list all;
   for (const DockEvent& happened : world.events()) {
     const world::DockLoad& load = happened.event.load;
-    all.append(nb::make_tuple(happened.time, kinds[number_of(happened.event.kind)],
+    all.append(py::make_tuple(happened.time, kinds[number_of(happened.event.kind)],
                               inside.dock_name(happened.event.dock_a), inside.dock_name(happened.event.dock_b),
-                              nb::make_tuple(load.axial, load.shear, load.bending, load.torsion)));
+                              py::make_tuple(load.axial, load.shear, load.bending, load.torsion)));
   }
   return all;
 }
 
-nb::list messages(WorldHandle& world) {
+py::list messages(WorldHandle& world) {
   const Use use(world, "messages", Use::Callback::allowed);
-  nb::list all;
+  py::list all;
   for (const Arrival& a : world.arrivals())
-    all.append(nb::make_tuple(a.sent, a.arrived, a.sender, a.module, a.outlet, a.type, a.content));
+    all.append(py::make_tuple(a.sent, a.arrived, a.sender, a.module, a.outlet, a.type, a.content));
   return all;
 }
 
@@ -210,27 +219,40 @@ void give(WorldHandle& world, const std::string& kind, const std::string& module
 }
 
 // Columns of the samples so far.
-nb::dict history(WorldHandle& world) {
+py::dict history(WorldHandle& world) {
   const Use use(world, "history");
   const std::vector<sim::TimePoint>& points = world.run().report().history;
-  std::vector<nb::list> columns(sim::TimePoint::names.size() + 1);
+  std::vector<py::list> columns(sim::TimePoint::names.size() + 1);
   for (const sim::TimePoint& point : points) {
     columns[0].append(point.time);
     const auto values = point.values();
     for (std::size_t i = 0; i < values.size(); ++i) columns[i + 1].append(values[i]);
   }
-  nb::dict all;
+  py::dict all;
   all["time_s"] = columns[0];
   for (std::size_t i = 1; i < columns.size(); ++i) all[sim::TimePoint::names[i - 1]] = columns[i];
   return all;
 }
 
+// report.html of the run so far, as bytes of UTF-8.
+py::bytes report_page(WorldHandle& world) {
+  const Use use(world, "report_page");
+  return py::bytes(report::report_html(world.run().report(), {}));
+}
+
+// Null while the object is being made.
+WorldHandle* made(PyObject* self) {
+  const auto inside = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+  return inside.holder_constructed() ? inside.value_ptr<WorldHandle>() : nullptr;
+}
+
 // For Python's garbage collector: what a world refers to.
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  if (!nb::inst_ready(self)) return 0;
-  const Held& held = nb::inst_ptr<WorldHandle>(self)->held();
-  for (const nb::object& object : held.objects) Py_VISIT(object.ptr());
+  WorldHandle* const world = made(self);
+  if (world == nullptr) return 0;
+  const Held& held = world->held();
+  for (const py::object& object : held.objects) Py_VISIT(object.ptr());
   Py_VISIT(held.controller.ptr());
   Py_VISIT(held.controller_state.ptr());
   Py_VISIT(held.raised.ptr());
@@ -238,67 +260,72 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* self) {
-  if (!nb::inst_ready(self)) return 0;
-  Held& held = nb::inst_ptr<WorldHandle>(self)->held();
+  WorldHandle* const world = made(self);
+  if (world == nullptr) return 0;
+  Held& held = world->held();
   held.dropped = true;
-  const std::vector<nb::object> dropped = std::exchange(held.objects, {});  // freeing them may call Python
-  held.controller.reset(), held.controller_state.reset(), held.raised.reset();
+  const std::vector<py::object> dropped = std::exchange(held.objects, {});  // freeing them may call Python
+  const py::object others[] = {std::exchange(held.controller, {}), std::exchange(held.controller_state, {}),
+                               std::exchange(held.raised, {})};
   return 0;
 }
 
-PyType_Slot world_slots[] = {
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+void collectable(PyHeapTypeObject* type) {
+  type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->ht_type.tp_traverse = traverse;
+  type->ht_type.tp_clear = clear;
+}
 
 }  // namespace
 
-void bind_world(nb::module_& module) {
-  nb::class_<WorldHandle>(module, "World", nb::type_slots(world_slots))
-      .def("__init__", &load, nb::arg("experiment"), nb::arg("engine"), nb::arg("seed"), nb::arg("threads"),
-           nb::arg("dt").none(), nb::arg("substep").none(), nb::arg("precision").none(), nb::arg("duration").none(),
-           nb::arg("settings"), nb::arg("plugins"), nb::arg("behaviors"), nb::arg("restore").none(),
-           nb::arg("accept_changes"))
-      .def("step", &WorldHandle::step, nb::arg("ticks"))
+void bind_world(py::module_& module) {
+  py::class_<WorldHandle>(module, "World", py::custom_type_setup(&collectable))
+      .def(py::init(&load), py::arg("experiment"), py::arg("engine"), py::arg("seed"), py::arg("threads"),
+           py::arg("dt"), py::arg("substep"), py::arg("precision"), py::arg("duration"), py::arg("settings"),
+           py::arg("plugins"), py::arg("behaviors"), py::arg("restore"), py::arg("accept_changes"))
+      .def("step", &WorldHandle::step, py::arg("ticks"))
       .def("end", &WorldHandle::end)
       .def("close", &WorldHandle::close)
-      .def_prop_ro("closed", &WorldHandle::closed)
+      .def_property_readonly("closed", &WorldHandle::closed)
       .def("description", &description)
-      .def("state_array", &state_array, nb::arg("name"))
-      .def("percept_array", &percept_array, nb::arg("name"))
-      .def("command", &command, nb::arg("targets"), nb::arg("motors").none(), nb::arg("control"))
-      .def("act", &act, nb::arg("action"), nb::arg("values"), nb::arg("modules").none(), nb::arg("control"))
-      .def("give", &give, nb::arg("kind"), nb::arg("module"), nb::arg("name"), nb::arg("text"), nb::arg("value"),
-           nb::arg("force"))
+      .def("state_array", &state_array, py::arg("name"))
+      .def("percept_array", &percept_array, py::arg("name"))
+      .def("command", &command, py::arg("targets"), py::arg("motors"), py::arg("control"))
+      .def("act", &act, py::arg("action"), py::arg("values"), py::arg("modules"), py::arg("control"))
+      .def("give", &give, py::arg("kind"), py::arg("module"), py::arg("name"), py::arg("text"), py::arg("value"),
+           py::arg("force"))
       .def("events", &events)
       .def("messages", &messages)
       .def("watch_messages", &WorldHandle::watch_messages)
       .def("history", &history)
+      .def("report_page", &report_page)
       .def("mjcf",
            [](WorldHandle& world) {
              const Use use(world, "mjcf", Use::Callback::allowed);
              model::Mjcf mjcf = model::write_mjcf(world.run().simulation().world().model());
-             return nb::make_tuple(mjcf.text, mjcf.left_out);
+             return py::make_tuple(mjcf.text, mjcf.left_out);
            })
       .def("state_hash", [](WorldHandle& world) { return hash_text(world.hash()); })
       .def("snapshot", &WorldHandle::snapshot)
-      .def("restore", &WorldHandle::restore, nb::arg("snapshot"))
-      .def("set_controller", &WorldHandle::set_controller, nb::arg("call"), nb::arg("state"), nb::arg("undeclared"))
-      .def("record", &WorldHandle::record, nb::arg("file"))
-      .def("write", &WorldHandle::write, nb::arg("folder"))
-      .def("picture", &WorldHandle::picture, nb::arg("camera"), nb::arg("width"), nb::arg("height"), nb::arg("docks"))
-      .def("depth", &WorldHandle::depth, nb::arg("camera"), nb::arg("width"), nb::arg("height"), nb::arg("range"))
+      .def("restore", &WorldHandle::restore, py::arg("snapshot"))
+      .def("set_controller", &WorldHandle::set_controller, py::arg("call"), py::arg("state"), py::arg("undeclared"))
+      .def("record", &WorldHandle::record, py::arg("file"))
+      .def("write", &WorldHandle::write, py::arg("folder"))
+      .def("picture", &WorldHandle::picture, py::arg("camera"), py::arg("width"), py::arg("height"), py::arg("docks"))
+      .def("depth", &WorldHandle::depth, py::arg("camera"), py::arg("width"), py::arg("height"), py::arg("range"))
       .def("take_log", &WorldHandle::take_log)
       .def("take_raised",
            [](WorldHandle& world) {
-             nb::object raised = world.take_raised();
-             return raised.is_valid() ? raised : nb::object(nb::none());
+             py::object raised = world.take_raised();
+             return raised ? raised : py::object(py::none());
            })
-      .def_prop_ro("tick", [](WorldHandle& world) { return world.run().simulation().tick(); })
-      .def_prop_ro("time", [](WorldHandle& world) { return world.run().simulation().now().seconds(); })
+      .def_property_readonly("tick", [](WorldHandle& world) { return world.run().simulation().tick(); })
+      .def_property_readonly("time", [](WorldHandle& world) { return world.run().simulation().now().seconds(); })
       .def("centre_of_mass",
            [](WorldHandle& world) {
              const Use use(world, "centre_of_mass", Use::Callback::allowed);
              const Vec3 centre = world::centre_of_mass(world.run().simulation().world());
-             return nb::make_tuple(centre.x, centre.y, centre.z);
+             return py::make_tuple(centre.x, centre.y, centre.z);
            })
       .def("organisms",
            [](WorldHandle& world) {
@@ -311,7 +338,7 @@ void bind_world(nb::module_& module) {
       .def("network", [](WorldHandle& world) {
         const Use use(world, "network", Use::Callback::allowed);
         const mind::NetworkCounters& counters = world.run().simulation().minds().network();
-        return nb::make_tuple(counters.sent, counters.delivered, counters.lost);
+        return py::make_tuple(counters.sent, counters.delivered, counters.lost);
       });
 }
 

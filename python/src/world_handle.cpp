@@ -26,7 +26,7 @@ const sim::Library& standard_library() {
   return *library;
 }
 
-WorldHandle::WorldHandle(sim::RunOptions options, const nb::dict& behaviors)
+WorldHandle::WorldHandle(sim::RunOptions options, const py::dict& behaviors)
     : process_(::getpid()),
       log_(
           [this](LogLevel level, std::string_view line) {
@@ -41,7 +41,7 @@ WorldHandle::WorldHandle(sim::RunOptions options, const nb::dict& behaviors)
   // called step() hears of Ctrl-C. The result does not depend on the number of threads.
   if (python_behaviors_) options.threads = 1;
   Result<std::unique_ptr<sim::Run>> prepared = [&] {
-    const nb::gil_scoped_release release;
+    const py::gil_scoped_release release;
     return sim::Run::prepare(options, library, log_);
   }();
   if (!prepared.ok()) throw Failure(Kind::input, prepared.error());
@@ -60,17 +60,18 @@ WorldHandle::~WorldHandle() {
   (void)pictures_.release();
 }
 
-GivenBehaviors add_behaviors(const nb::dict& behaviors, const std::shared_ptr<Held>& held, sim::Library& library,
+GivenBehaviors add_behaviors(const py::dict& behaviors, const std::shared_ptr<Held>& held, sim::Library& library,
                              std::map<std::string, std::string>& stand_ins) {
   GivenBehaviors given;
   for (const auto& [key, what] : behaviors) {
-    const std::string name = nb::cast<std::string>(key);
-    if (nb::isinstance<nb::str>(what)) {
-      stand_ins[name] = nb::cast<std::string>(what);
+    const std::string name = py::cast<std::string>(key);
+    if (py::isinstance<py::str>(what)) {
+      stand_ins[name] = py::cast<std::string>(what);
       continue;
     }
     given.python = true;
-    const PythonClass made(name, nb::borrow(what), library.minds.behaviors.contains(name), held);
+    const PythonClass made(name, py::reinterpret_borrow<py::object>(what), library.minds.behaviors.contains(name),
+                           held);
     if (!made.declares_state()) given.undeclared.push_back(name);
     stand_ins[name] = "python:" + name;
     library.minds.behaviors.add("python:" + name, [made] { return made.make(); });
@@ -79,7 +80,7 @@ GivenBehaviors add_behaviors(const nb::dict& behaviors, const std::shared_ptr<He
 }
 
 // A name that no module has is a mistake: its modules would go on with the behaviour that the world gave them.
-void WorldHandle::refuse_unused(const nb::dict& behaviors) const {
+void WorldHandle::refuse_unused(const py::dict& behaviors) const {
   std::set<std::string> used;
   const world::World& world = run_->simulation().world();
   for (const world::PlacementIndex p : world.modules())
@@ -88,7 +89,7 @@ void WorldHandle::refuse_unused(const nb::dict& behaviors) const {
       for (const model::Mind& further : mind->further) used.insert(further.behavior);
     }
   for (const auto& [key, what] : behaviors) {
-    const std::string name = nb::cast<std::string>(key);
+    const std::string name = py::cast<std::string>(key);
     if (used.contains(name)) continue;
     const std::string near = nearest_name(name, {used.begin(), used.end()});
     throw Failure(Kind::input, fmt::format("behaviors: no module of this world has the behavior '{}'", name),
@@ -157,8 +158,8 @@ void WorldHandle::may_step() const {
                   "restore a snapshot, or load the world again");
 }
 
-std::optional<nb::python_error> WorldHandle::step_released(std::int64_t ticks, StepStatus& status) {
-  const nb::gil_scoped_release release;
+std::optional<py::error_already_set> WorldHandle::step_released(std::int64_t ticks, StepStatus& status) {
+  const py::gil_scoped_release release;
   double looked = platform::monotonic_seconds();
   for (std::int64_t k = 0; k < ticks; ++k) {
     status = run_->step();
@@ -166,8 +167,8 @@ std::optional<nb::python_error> WorldHandle::step_released(std::int64_t ticks, S
     if (!status.ok()) break;
     if (k + 1 == ticks || platform::monotonic_seconds() - looked < between_signals) continue;
     looked = platform::monotonic_seconds();
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) return nb::python_error();
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) return py::error_already_set();
   }
   return std::nullopt;
 }
@@ -178,15 +179,15 @@ void WorldHandle::step(std::int64_t ticks) {
   may_step();
   begin_step();
   StepStatus status;
-  std::optional<nb::python_error> interrupted = step_released(ticks, status);
+  std::optional<py::error_already_set> interrupted = step_released(ticks, status);
   stepped(status);
-  if (interrupted) throw nb::python_error(*interrupted);
+  if (interrupted) throw py::error_already_set(*interrupted);
   if (!status.ok()) throw Failure(Kind::run, status.text(), "");
 }
 
 void WorldHandle::begin_step() {
   events_.clear(), arrivals_.clear();
-  held_->raised.reset();
+  held_->raised = {};
 }
 
 void WorldHandle::stepped(const StepStatus& status) {
@@ -215,10 +216,10 @@ void WorldHandle::warn_of_overruled() {
 
 // What code in Python raised while the loop ran, as it was raised.
 void WorldHandle::rethrow_raised(const std::exception& failure) {
-  const nb::object raised = take_raised();
-  if (!raised.is_valid()) throw Failure(Kind::state, failure.what(), "");
+  const py::object raised = take_raised();
+  if (!raised) throw Failure(Kind::state, failure.what(), "");
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
-  throw nb::python_error();
+  throw py::error_already_set();
 }
 
 void WorldHandle::take_events() {
@@ -245,7 +246,7 @@ void WorldHandle::watch_messages() {
 std::string WorldHandle::end() {
   const Use use(*this, "end");
   if (!ended_) {
-    const nb::gil_scoped_release release;
+    const py::gil_scoped_release release;
     run_->end();
     ended_ = true;
   }
@@ -259,8 +260,8 @@ void WorldHandle::close() {
   if (recorder_ != nullptr) (void)recorder_->finish({});  // what was recorded so far can be read
   recorder_.reset();
   std::shared_ptr<sim::Run> ending = std::move(run_);
-  held_->controller.reset(), held_->controller_state.reset();
-  const nb::gil_scoped_release release;
+  held_->controller = {}, held_->controller_state = {};
+  const py::gil_scoped_release release;
   ending.reset();
 }
 
@@ -279,13 +280,13 @@ std::uint64_t WorldHandle::hash() {
   refuse_undeclared();
   const std::uint64_t simulated = [&] {
     try {
-      const nb::gil_scoped_release release;
+      const py::gil_scoped_release release;
       return run_->simulation().hash();
     } catch (const std::runtime_error& failure) {
       rethrow_raised(failure);
     }
   }();
-  if (!held_->controller.is_valid()) return simulated;
+  if (!held_->controller) return simulated;
   // Controllers are outside of what is simulated, as a person at a viewer is: recordings have what they commanded.
   const std::string state = controller_bytes();
   if (state.empty()) return simulated;

@@ -4,8 +4,6 @@
 // get an exception (class Use). Stepping lets the interpreter's lock go.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <atomic>
 #include <map>
 #include <memory>
@@ -36,11 +34,11 @@ const sim::Library& standard_library();
 // (world_binding.cpp): a behaviour's class knows its module, which may know the world. With the interpreter's lock
 // held.
 struct Held {
-  std::vector<nb::object> objects;
-  nb::object controller, controller_state;
-  nb::object raised;     // the first exception that a callback raised, until somebody takes it
+  std::vector<py::object> objects;
+  py::object controller, controller_state;
+  py::object raised;     // the first exception that a callback raised, until somebody takes it
   bool dropped = false;  // the collector has taken all: nothing can be called any more
-  nb::handle keep(nb::object object) {
+  py::handle keep(py::object object) {
     objects.push_back(std::move(object));
     return objects.back();
   }
@@ -61,13 +59,13 @@ struct GivenBehaviors {
   std::vector<std::string> undeclared;  // classes that do not list their state
   bool python = false;                  // there are classes
 };
-GivenBehaviors add_behaviors(const nb::dict& behaviors, const std::shared_ptr<Held>& held, sim::Library& library,
+GivenBehaviors add_behaviors(const py::dict& behaviors, const std::shared_ptr<Held>& held, sim::Library& library,
                              std::map<std::string, std::string>& stand_ins);
 
 class WorldHandle {
  public:
   // Reads the experiment and starts the minds. `behaviors`: name -> a class, or the name of another behaviour.
-  WorldHandle(sim::RunOptions options, const nb::dict& behaviors);
+  WorldHandle(sim::RunOptions options, const py::dict& behaviors);
   ~WorldHandle();
   WorldHandle(const WorldHandle&) = delete;
   WorldHandle& operator=(const WorldHandle&) = delete;
@@ -78,13 +76,13 @@ class WorldHandle {
   bool closed() const { return run_ == nullptr; }
 
   std::uint64_t hash();
-  nb::bytes snapshot();
-  void restore(const nb::bytes& snapshot);
+  py::bytes snapshot();
+  void restore(const py::bytes& snapshot);
 
   // A callable that commands the whole world at the start of every tick. `state` returns its state as bytes, or takes
   // it back when it is given bytes. `undeclared`: the name of one that does not list its state; empty: all do.
   // Python keeps the controllers themselves, so that its garbage collector sees what refers to the world.
-  void set_controller(nb::object call, nb::object state, std::string undeclared);
+  void set_controller(py::object call, py::object state, std::string undeclared);
 
   // Commands of motors, by index into motors(); they hold until they are changed.
   void command(const double* targets, const std::int32_t* motors, std::size_t count, physics::Control control);
@@ -108,9 +106,9 @@ class WorldHandle {
   const std::vector<DockEvent>& events() const { return events_; }
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
   std::vector<std::pair<std::string, std::string>> take_log();  // level and text
-  nb::object take_raised() { return std::exchange(held_->raised, nb::object()); }
+  py::object take_raised() { return std::exchange(held_->raised, py::object()); }
   Held& held() { return *held_; }
-  bool runs_python() const { return python_behaviors_ || held_->controller.is_valid(); }
+  bool runs_python() const { return python_behaviors_ || static_cast<bool>(held_->controller); }
 
   // Throws if the world is closed.
   sim::Run& run();
@@ -135,15 +133,15 @@ class WorldHandle {
   };
 
   struct Pictures;  // a render engine, kept from one picture to the next
-  nb::object picture(const std::string& camera, int width, int height, const std::string& docks);
+  py::object picture(const std::string& camera, int width, int height, const std::string& docks);
   // (height, width) of float: m along the camera's axis; infinity where nothing is within `range` m. By ray casting at
   // the colliders, without a graphics library.
-  nb::object depth(const std::string& camera, int width, int height, double range);
+  py::object depth(const std::string& camera, int width, int height, double range);
 
  private:
   friend class Use;
   void take(sim::Input input);  // now, and recorded with the next tick
-  void refuse_unused(const nb::dict& behaviors) const;
+  void refuse_unused(const py::dict& behaviors) const;
   void find_motors();
   void take_events();
   void warn_of_overruled();
@@ -151,7 +149,7 @@ class WorldHandle {
   void call_controller();
   std::string controller_bytes();
   void refuse_undeclared() const;
-  std::optional<nb::python_error> step_released(std::int64_t ticks, StepStatus& status);
+  std::optional<py::error_already_set> step_released(std::int64_t ticks, StepStatus& status);
 
   int process_ = 0;  // the process that made it
   std::atomic<bool> busy_{false};

@@ -1,10 +1,10 @@
 #include "world_pictures.h"
 
 #include <fmt/format.h>
-#include <nanobind/ndarray.h>
 
 #include <limits>
 
+#include "arrays.h"
 #include "volvox/base/math.h"
 #include "volvox/exchange/particle_sight.h"
 #include "volvox/exchange/sight.h"
@@ -44,12 +44,10 @@ void cast_depths(const view::Camera& camera, const world::World& world, std::siz
 
 }  // namespace
 
-nb::object WorldHandle::picture(const std::string& camera, int width, int height, const std::string& docks) {
+py::object WorldHandle::picture(const std::string& camera, int width, int height, const std::string& docks) {
   const Use use(*this, "picture");
-  auto* pixels = new std::vector<std::uint8_t>;
-  const nb::capsule owner(pixels, [](void* held) noexcept { delete static_cast<std::vector<std::uint8_t>*>(held); });
   Result<view::Image> image = [&]() -> Result<view::Image> {
-    const nb::gil_scoped_release release;
+    const py::gil_scoped_release release;
     cli::ViewArguments arguments;
     arguments.size = fmt::format("{}x{}", width, height);
     arguments.docks = docks;
@@ -70,12 +68,11 @@ nb::object WorldHandle::picture(const std::string& camera, int width, int height
     return studio.engine->image(*where);
   }();
   if (!image.ok()) throw Failure(Kind::input, image.error());
-  *pixels = std::move(image->pixels);
   const std::size_t rows = image->height, columns = image->width;
-  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<3>>(pixels->data(), {rows, columns, 3}, owner));
+  return array_of(std::move(image->pixels), {rows, columns, 3});
 }
 
-nb::object WorldHandle::depth(const std::string& camera, int width, int height, double range) {
+py::object WorldHandle::depth(const std::string& camera, int width, int height, double range) {
   const Use use(*this, "depth");
   constexpr int most = 8192;
   if (width < 1 || height < 1 || width > most || height > most)
@@ -84,10 +81,9 @@ nb::object WorldHandle::depth(const std::string& camera, int width, int height, 
   if (!(range > 0 && range <= 1e6))
     throw Failure(Kind::input, fmt::format("a range of {} m is not possible", range), "give m, up to 1e6");
   const std::size_t columns = static_cast<std::size_t>(width), rows = static_cast<std::size_t>(height);
-  auto* depths = new std::vector<float>(columns * rows);
-  const nb::capsule owner(depths, [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
+  std::vector<float> depths(columns * rows);
   const Result<void> seen = [&]() -> Result<void> {
-    const nb::gil_scoped_release release;
+    const py::gil_scoped_release release;
     const world::World& world = run_->simulation().world();
     view::Frame frame;
     view::capture(*run_, frame);
@@ -97,11 +93,11 @@ nb::object WorldHandle::depth(const std::string& camera, int width, int height, 
     const double aspect = double(width) / height;
     const auto where = view::parse_camera(camera.empty() ? run_->camera() : camera, box, aspect, world, frame);
     if (!where.ok()) return where.error();
-    cast_depths(*where, world, columns, rows, range, *depths);
+    cast_depths(*where, world, columns, rows, range, depths);
     return {};
   }();
   if (!seen.ok()) throw Failure(Kind::input, seen.error());
-  return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(depths->data(), {rows, columns}, owner));
+  return array_of(std::move(depths), {rows, columns});
 }
 
 }  // namespace volvox::python

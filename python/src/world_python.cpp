@@ -73,7 +73,7 @@ void WorldHandle::act(const std::string& action, const double* rows, std::size_t
   take(std::move(input));
 }
 
-void WorldHandle::set_controller(nb::object call, nb::object state, std::string undeclared) {
+void WorldHandle::set_controller(py::object call, py::object state, std::string undeclared) {
   const Use use(*this, "add_controller");
   held_->controller = std::move(call);
   held_->controller_state = std::move(state);
@@ -82,13 +82,13 @@ void WorldHandle::set_controller(nb::object call, nb::object state, std::string 
 
 // Without the interpreter's lock: in the input phase of a tick.
 void WorldHandle::call_controller() {
-  if (!held_->controller.is_valid()) return;
+  if (!held_->controller) return;
   mirrors_->refresh(run_->simulation());
-  const nb::gil_scoped_acquire lock;
+  const py::gil_scoped_acquire lock;
   in_callback_ = std::this_thread::get_id();
   try {
     held_->controller();
-  } catch (nb::python_error& error) {
+  } catch (py::error_already_set& error) {
     in_callback_ = std::thread::id();
     raise_in_loop(error, *held_);
   }
@@ -97,40 +97,40 @@ void WorldHandle::call_controller() {
 
 // With the interpreter's lock.
 std::string WorldHandle::controller_bytes() {
-  const nb::bytes bytes(held_->controller_state(nb::none()));
-  return {bytes.c_str(), bytes.size()};
+  const py::bytes bytes(held_->controller_state(py::none()));
+  return std::string(bytes);
 }
 
-nb::bytes WorldHandle::snapshot() {
+py::bytes WorldHandle::snapshot() {
   const Use use(*this, "snapshot");
   refuse_undeclared();
   Result<std::string> saved = [&] {
     try {
-      const nb::gil_scoped_release release;
+      const py::gil_scoped_release release;
       return run_->snapshot();
     } catch (const std::runtime_error& failure) {
       rethrow_raised(failure);
     }
   }();
   if (!saved.ok()) throw Failure(Kind::state, saved.error());
-  if (!held_->controller.is_valid()) return nb::bytes(saved->data(), saved->size());
+  if (!held_->controller) return py::bytes(saved->data(), saved->size());
   const std::string state = controller_bytes();
   std::string all(controller_mark);
   const std::uint64_t size = state.size();
   all.append(reinterpret_cast<const char*>(&size), sizeof size);
   all += state;
   all += *saved;
-  return nb::bytes(all.data(), all.size());
+  return py::bytes(all.data(), all.size());
 }
 
-void WorldHandle::restore(const nb::bytes& snapshot) {
+void WorldHandle::restore(const py::bytes& snapshot) {
   const Use use(*this, "restore");
   refuse_undeclared();
   commanded_.clear();
-  std::string_view bytes(snapshot.c_str(), snapshot.size());
+  std::string_view bytes(snapshot);
   std::string state;
   const bool controlled = bytes.starts_with(controller_mark);
-  if (controlled != held_->controller.is_valid())
+  if (controlled != static_cast<bool>(held_->controller))
     throw Failure(Kind::state,
                   controlled ? "the snapshot is of a world with controllers, and this one has none"
                              : "the snapshot is of a world without controllers, and this one has some",
@@ -144,10 +144,10 @@ void WorldHandle::restore(const nb::bytes& snapshot) {
     bytes.remove_prefix(size);
   }
   const std::string before = controlled ? controller_bytes() : "";
-  const auto set_controllers = [&](const std::string& to) { held_->controller_state(nb::bytes(to.data(), to.size())); };
+  const auto set_controllers = [&](const std::string& to) { held_->controller_state(py::bytes(to.data(), to.size())); };
   if (controlled) set_controllers(state);
   const Result<void> restored = [&]() -> Result<void> {
-    const nb::gil_scoped_release release;
+    const py::gil_scoped_release release;
     return run_->restore(bytes);
   }();
   if (!restored.ok()) {
@@ -157,7 +157,7 @@ void WorldHandle::restore(const nb::bytes& snapshot) {
   failure_ = {};
   ended_ = false;
   events_.clear(), arrivals_.clear();
-  held_->raised.reset();
+  held_->raised = {};
   mirrors_->refresh(run_->simulation());
 }
 

@@ -80,6 +80,21 @@ def test_a_film(tmp_path: pathlib.Path) -> None:
         volvox.Film([], [])
 
 
+def test_a_report_shows_itself(tmp_path: pathlib.Path) -> None:
+    with volvox.load("remod3d/snake", settings={"modules": 3}, duration=2) as world:
+        report = world.run(out=tmp_path / "results")
+    assert report.page == (tmp_path / "results/report.html").read_text(), "as the command writes it"
+    assert all(f">{name}<" in report.page for name in report.metrics)
+    plots = re.findall(r"<svg.*?</svg>", report.page, re.DOTALL)
+    assert sum("time (s)" in plot and "<polyline" in plot for plot in plots) >= 3
+    assert not re.search(r"""(src|href)=["'](?!data:|#)""", report.page), "it loads nothing"
+    assert html.unescape(re.search(r'srcdoc="([^"]*)"', report._repr_html_())[1]) == report.page  # type: ignore[index]
+    report.save_page(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == report.page
+    with pytest.raises(volvox.InputError, match="height"):
+        report.show(height=1)
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_notebooks_run(notebook: pathlib.Path, tmp_path: pathlib.Path) -> None:
     nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
@@ -91,6 +106,7 @@ def test_notebooks_run(notebook: pathlib.Path, tmp_path: pathlib.Path) -> None:
     shown = [output for cell in pages.cells if cell.cell_type == "code" for output in cell.outputs]
     htmls = [str(output.get("data", {}).get("text/html", "")) for output in shown]
     assert any("volvox-film" in text for text in htmls)
+    assert any("<iframe" in text and "Metrics" in text and "&lt;svg" in text for text in htmls)
     if VIEWER:
         assert any("<iframe" in text and "volvox-recording" in text for text in htmls)
 

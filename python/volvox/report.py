@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Iterator, Mapping
+import os
+from typing import Any, Iterator, Mapping, Union
 
 import numpy as np
 import numpy.typing as npt
+
+from ._files import replace_file
+from .recording import Show
 
 __all__ = ["Report"]
 
@@ -14,9 +18,11 @@ __all__ = ["Report"]
 class Report(Mapping[str, Any]):
     """What `volvox run --json` prints, as a mapping: report["state_hash"], report.metrics["distance_m"]."""
 
-    def __init__(self, text: str, history: Mapping[str, list[float]]) -> None:
+    def __init__(self, text: str, history: Mapping[str, list[float]], page: str) -> None:
         self._values: dict[str, Any] = json.loads(text)
         self._history = history
+        self.page: str = page
+        """The same for human readers, with plots over time: report.html of `volvox run`, one file that loads nothing."""
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
@@ -29,6 +35,17 @@ class Report(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Report({json.dumps(self._values, indent=2)})"
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
+
+    def show(self, height: int = 450) -> Show:
+        """For Jupyter: the metrics and the plots, so high in pixels."""
+        return Show(self.page, height, f"report of {self['experiment']}")
+
+    def save_page(self, file: Union[str, os.PathLike[str]]) -> None:
+        """Writes `page` as a file, completely or not at all."""
+        replace_file(file, self.page.encode())
 
     @property
     def metrics(self) -> dict[str, float]:

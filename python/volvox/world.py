@@ -96,7 +96,7 @@ class World:
         self.motor_speed: Floats = limits[:, 2]
         """The largest velocity, in rad/s or m/s."""
         self.motor_torque: Floats = limits[:, 3]
-        """The largest torque, in N m or N."""
+        """The largest torque, in N m or N; joint_torques may pass it by about a tenth (see there)."""
         self.particle_kind_names: list[str] = known["particle_kinds"]
         """What particles are: "fluid", then "debris 0" and "cloth 0" and so on; empty: the world has none."""
         self._note_log()
@@ -193,7 +193,7 @@ class World:
         """Ends the experiment and returns the results so far. The world cannot be stepped any more."""
         text = self._core.end()
         self._note_log()
-        return Report(text, self._core.history())
+        return Report(text, self._core.history(), self._core.report_page().decode(errors="replace"))
 
     # --- State ---------------------------------------------------------------------------------
 
@@ -223,7 +223,8 @@ class World:
 
     @functools.cached_property
     def joint_torques(self) -> Floats:
-        """(joints,): of the motors, the mean over the last tick, in N m or N."""
+        """(joints,): of the motors, the mean over the last tick, in N m or N. Engine native keeps a motor to its limit within
+        about a tenth (docs/python.md, "A torque may pass its limit a little")."""
         return self._joints[:, 2]
 
     @functools.cached_property
@@ -545,7 +546,7 @@ def load(
     settings: what `--set` changes, such as {"modules": 20}. seed: of everything random. engine: native, bullet, ode,
     mujoco or none. dt: the length of a tick in s ("1/60"). duration: of the whole run, in s. threads: the result does
     not depend on it. substep: the longest physics step, in s. precision: "mixed" (floats where they are enough; native
-    only) or "double". restore: a snapshot to begin with, as bytes or a file.
+    only, and its default) or "double". restore: a snapshot to begin with, as bytes or a file.
 
     behaviors: by the names that the world uses, a class derived from volvox.Behavior; "commanded", for modules that only
     World.command and World.act move; or the name of another behavior of Volvox.
