@@ -140,12 +140,12 @@ class Catom {
 
  private:
   friend class CatomWorld;
-  // What the catoms of one chunk do together: one thread processes them.
+  // What the catoms that one thread processes in a tick do together.
   struct Shared {
-    Post::Writer writer;
-    Traffic traffic;
-    std::vector<Move> moves;
-    std::vector<std::string> away;  // messages to catoms of other ranks, by rank
+    Post::Writer& writer;
+    Traffic traffic{};
+    std::vector<Move> moves{};
+    std::vector<std::string> away{};  // messages to catoms of other ranks, by rank
   };
   Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
 
