@@ -118,6 +118,9 @@ class Catom {
     if (host_ != nullptr) needs_a_lattice("the number of a sender");
     return sender_;
   }
+  // The port at which the neighbour at a port hears this catom. On a lattice it is the opposite one; of one that is in
+  // no cell, whichever faces it. no_port: nobody is there.
+  int port_of_neighbor(int port) const { return neighbor(port) == nobody ? no_port : arrival(port); }
   Cell cell() const;                                  // of one that is in none, the nearest
   CodeModules& running() const { return *running_; }  // the code module that is called
   void wake_next();                                   // its code modules' `woken` is called in the next tick
