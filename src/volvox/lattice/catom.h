@@ -135,6 +135,11 @@ class Catom {
   const MotionTable& motions() const;
   // On square and hexagonal lattices: about the neighbour at a port.
   bool roll(int pivot, Turn turn);
+  // Where catoms slide or pivot: along the neighbour at a port, towards another port: onto the next of its row, or, if
+  // there is none, around its end.
+  bool slide(int beside, int towards);
+  // About the neighbour at a port, to another port of that one. On fcc and bcc that is how catoms roll.
+  bool rotate(int pivot, int port_of_pivot);
 
   // Breaks ties between catoms: where chance must decide, the lowest number wins. Every catom has a different number,
   // and a new one in every tick, so no catom is preferred, and the order of processing does not matter.
@@ -171,6 +176,7 @@ class Catom {
     if (steps_left_-- == 0) never_stops();
   }
   [[noreturn]] void never_stops() const;
+  void check_pivot(const char* what, int pivot, int other_port) const;
   void check(int port, Mailbox mailbox, const TypeInfo& type) const;
   [[noreturn]] void too_large(const TypeInfo& type, std::size_t size, std::size_t most) const;
   void put(int port, Mailbox mailbox, std::span<const std::byte> content);
