@@ -156,7 +156,12 @@ void CatomExperiment::begin(const sim::Simulation& simulation) {
   const sim::SimulationSettings& settings = simulation.settings();
   threads_ = std::make_unique<ThreadPool>(settings.threads);
   world_->use_threads(threads_.get());
-  if (mixed_ == nullptr) return;
+  if (mixed_ != nullptr) use_engine(simulation, true);
+}
+
+void CatomExperiment::use_engine(const sim::Simulation& simulation, bool begins) {
+  const sim::SimulationSettings& settings = simulation.settings();
+  if (!begins && mixed_->options().engine == settings.engine) return;
   const auto used = mixed_->use(settings.engine, threads_.get(), settings.max_substep, settings.precision);
   if (!used.ok()) throw std::runtime_error(used.error().text());
 }
@@ -167,6 +172,7 @@ void CatomExperiment::tick() {
 
 void CatomExperiment::tick(const sim::Simulation& simulation) {
   if (mixed_ == nullptr) return tick();
+  use_engine(simulation);  // after a restore the catoms are in the engine that wrote the snapshot
   const TickLength& dt = simulation.settings().dt;
   const auto done = mixed_->tick(dt.start_of(simulation.tick()), dt.start_of(simulation.tick() + 1));
   if (!done.ok()) throw std::runtime_error(done.error().text());

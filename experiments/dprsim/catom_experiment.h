@@ -54,6 +54,8 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   std::unique_ptr<mixed::MixedWorld> mixed_;  // null: all catoms are on the lattice
 
  private:
+  void use_engine(const sim::Simulation& simulation, bool begins = false);  // throws what ends the run
+
   // Places and who is covered, as long as the cells are the same, and the same catoms are on their way.
   mutable std::vector<sim::CloudItem> places_;
   mutable std::uint64_t places_version_ = 0;

@@ -143,7 +143,7 @@ void BehaviorModules::sense(Mind& mind, const lattice::Catom& catom) const {
     mind::DockState& state = *AgentTransfer::percept(mind.agent, static_cast<std::size_t>(port)).get<mind::DockState>();
     state.enabled = true;
     state.engaged = catom.has_neighbor(port);
-    state.neighbor = state.engaged ? dock_name(lattice::Lattice::opposite(port)) : "";
+    state.neighbor = state.engaged ? dock_name(catom.port_of_neighbor(port)) : "";
   }
 }
 

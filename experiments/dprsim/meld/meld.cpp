@@ -52,8 +52,8 @@ Result<std::vector<model::ParameterDesc>> Meld::parameters(const std::filesystem
        "usual",
        {},
        {},
-       {"usual", "roll"},
-       "of programs that roll: roll lets them do so on square lattices, too; on hex they always can",
+       {"usual", "roll", "slide", "pivot"},
+       "of programs that move: usual is slide on square and cubic, else roll; square also rolls, cubic also pivots",
        0}};
   add_motion_parameters(all, "false");
   return all;

@@ -1,4 +1,5 @@
 // Behaviours of physical modules on the catoms of a lattice world (robots/behaviors/behavior_modules.h).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -128,6 +129,24 @@ TEST(BehaviorOnLattice, OfTodaysBehaviorsThoseThatOnlyTalkRun) {
                                           "commanded", "flood",      "hold",          "idle",        "oscillators",
                                           "pass_on",   "spin",       "stepper"};
   EXPECT_EQ(runs, expected);
+}
+
+// Of a catom in no cell, whatever it turns towards its neighbour.
+TEST(BehaviorOnLattice, ADockKnowsTheConnectorThatFacesIt) {
+  OnLattice flood("flood");
+  ASSERT_EQ(flood.run(3, 1, 1), "");
+  ASSERT_TRUE(flood.world.loosen(2).ok());
+  const std::vector<lattice::Touch> touches = {{1, 2, 2, 3}};  // p2 of the one to p3 of the other
+  flood.world.place_loose({{2, flood.world.place(1) + Vec3{1, 0, 0}}}, touches, {});
+  ASSERT_TRUE(flood.world.tick().ok());
+  const auto neighbor = [&](std::uint32_t catom, const char* dock) {
+    return flood.modules->agent(catom).dock(dock).neighbor;
+  };
+  EXPECT_EQ(neighbor(1, "p2"), "p3");
+  EXPECT_EQ(neighbor(2, "p3"), "p2");
+  std::set<std::string> on_lattice;
+  for (int port = 0; port < 4; ++port) on_lattice.insert(neighbor(0, fmt::format("p{}", port).c_str()));
+  EXPECT_EQ(on_lattice.size(), 2u);  // its only neighbour, and nobody
 }
 
 TEST(BehaviorOnLattice, WhatIsMissingIsNamed) {

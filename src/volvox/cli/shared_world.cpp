@@ -50,9 +50,11 @@ Result<std::unique_ptr<SharedWorld>> SharedWorld::join() {
   fs::create_directories(shared->folder_, error);
   const bool silent = std::freopen("/dev/null", "w", stdout) != nullptr &&
                       std::freopen((shared->folder_ / "errors").c_str(), "w", stderr) != nullptr;
-  if (error || !silent)
-    return Diagnostic{shared->folder_.string(), 0, "a rank cannot keep its files here", "set TMPDIR to another folder"};
-  return shared;
+  if (!error && silent) return shared;
+  Error failure(
+      Diagnostic{shared->folder_.string(), 0, "a rank cannot keep its files here", "set TMPDIR to another folder"});
+  shared->exchange_->fail(failure.text());  // the others would wait for it
+  return failure;
 }
 
 SharedWorld::~SharedWorld() {

@@ -116,6 +116,41 @@ bool Catom::roll(int pivot, Turn turn) {
   return move(roll_about(pivot, turn));
 }
 
+void Catom::check_pivot(const char* what, int pivot, int other_port) const {
+  if (pivot < 0 || pivot >= ports_ || at(pivot) == nobody)
+    throw CatomError(fmt::format("it wants to {} at port {}, where no neighbour is", what, pivot));
+  if (other_port < 0 || other_port >= ports_)
+    throw CatomError(fmt::format("it wants to {} to port {}, but has the ports 0 to {}", what, other_port, ports_ - 1));
+}
+
+bool Catom::slide(int beside, int towards) {
+  const CatomWorld& world = this->world("motions");
+  const MotionModel model = world.motions_.model();
+  if (model != MotionModel::slide && model != MotionModel::pivot)
+    throw CatomError(
+        fmt::format("it wants to slide on a {} lattice with motion={}; catoms slide on square and cubic with "
+                    "motion=slide or pivot (--set motion=slide)",
+                    name(world.ensemble_.lattice().kind()), name(model)));
+  check_pivot("slide", beside, towards);
+  const int on = world.motions_.beside(beside, towards), around = world.motions_.about(beside, towards);
+  if (on == MotionTable::no_motion || around == MotionTable::no_motion)
+    throw CatomError(
+        fmt::format("it wants to slide along port {} towards port {}, which is not across", beside, towards));
+  return move(can_move(on) ? on : around);
+}
+
+bool Catom::rotate(int pivot, int port_of_pivot) {
+  const CatomWorld& world = this->world("motions");
+  check_pivot("rotate", pivot, port_of_pivot);
+  const int motion = world.motions_.about(pivot, port_of_pivot);
+  if (motion == MotionTable::no_motion)
+    throw CatomError(
+        fmt::format("it wants to rotate about port {} to port {} of that neighbour; no motion={} of a {} lattice "
+                    "leads there",
+                    pivot, port_of_pivot, name(world.motions_.model()), name(world.ensemble_.lattice().kind())));
+  return move(motion);
+}
+
 void Catom::never_stops() const {
   steps_left_ = 0;  // a code module that catches this gets no further
   throw CatomError(fmt::format("it does not stop: more than {} steps in one tick",

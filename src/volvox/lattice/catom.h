@@ -118,6 +118,9 @@ class Catom {
     if (host_ != nullptr) needs_a_lattice("the number of a sender");
     return sender_;
   }
+  // The port at which the neighbour at a port hears this catom. On a lattice it is the opposite one; of one that is in
+  // no cell, whichever faces it. no_port: nobody is there.
+  int port_of_neighbor(int port) const { return neighbor(port) == nobody ? no_port : arrival(port); }
   Cell cell() const;                                  // of one that is in none, the nearest
   CodeModules& running() const { return *running_; }  // the code module that is called
   void wake_next();                                   // its code modules' `woken` is called in the next tick
@@ -132,6 +135,11 @@ class Catom {
   const MotionTable& motions() const;
   // On square and hexagonal lattices: about the neighbour at a port.
   bool roll(int pivot, Turn turn);
+  // Where catoms slide or pivot: along the neighbour at a port, towards another port: onto the next of its row, or, if
+  // there is none, around its end.
+  bool slide(int beside, int towards);
+  // About the neighbour at a port, to another port of that one. On fcc and bcc that is how catoms roll.
+  bool rotate(int pivot, int port_of_pivot);
 
   // Breaks ties between catoms: where chance must decide, the lowest number wins. Every catom has a different number,
   // and a new one in every tick, so no catom is preferred, and the order of processing does not matter.
@@ -140,12 +148,12 @@ class Catom {
 
  private:
   friend class CatomWorld;
-  // What the catoms of one chunk do together: one thread processes them.
+  // What the catoms that one thread processes in a tick do together.
   struct Shared {
-    Post::Writer writer;
-    Traffic traffic;
-    std::vector<Move> moves;
-    std::vector<std::string> away;  // messages to catoms of other ranks, by rank
+    Post::Writer& writer;
+    Traffic traffic{};
+    std::vector<Move> moves{};
+    std::vector<std::string> away{};  // messages to catoms of other ranks, by rank
   };
   Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
 
@@ -168,6 +176,7 @@ class Catom {
     if (steps_left_-- == 0) never_stops();
   }
   [[noreturn]] void never_stops() const;
+  void check_pivot(const char* what, int pivot, int other_port) const;
   void check(int port, Mailbox mailbox, const TypeInfo& type) const;
   [[noreturn]] void too_large(const TypeInfo& type, std::size_t size, std::size_t most) const;
   void put(int port, Mailbox mailbox, std::span<const std::byte> content);

@@ -139,7 +139,7 @@ void CatomWorld::archive_messages(Archive& ar) {
 }
 
 void CatomWorld::load_messages(Archive& ar) {
-  Post::Writer writer = post_.take_writer();
+  Post::Writer& writer = post_.writer(0);
   std::vector<std::byte> content(largest_message);
   for (;;) {
     std::uint32_t to = nobody, count = 0;
@@ -157,7 +157,6 @@ void CatomWorld::load_messages(Archive& ar) {
       if (ar.ok() && region_.has(to)) post_.send(writer, to, e, content.data());
     }
   }
-  post_.give_back(writer);
   post_.turn();
 }
 

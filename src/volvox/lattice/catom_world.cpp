@@ -51,6 +51,7 @@ Result<void> CatomWorld::added(std::size_t first) {
 }
 
 Result<void> CatomWorld::add(std::span<const Cell> cells) {
+  if (auto sound = has_not_failed(); !sound.ok()) return sound;
   const std::size_t first = ensemble_.count();
   if (cells.size() == 1) {
     if (const auto one = ensemble_.add(cells[0]); !one.ok()) return one.error();
@@ -61,6 +62,7 @@ Result<void> CatomWorld::add(std::span<const Cell> cells) {
 }
 
 Result<void> CatomWorld::add_box(const Cell& low, const Cell& high) {
+  if (auto sound = has_not_failed(); !sound.ok()) return sound;
   const std::size_t first = ensemble_.count();
   if (auto all = ensemble_.add_box(low, high); !all.ok()) return all;
   return added(first);
@@ -76,6 +78,7 @@ void CatomWorld::stop_motions(CatomId catom, const Cell& cell) {
 }
 
 Result<void> CatomWorld::remove(CatomId catom) {
+  if (auto sound = has_not_failed(); !sound.ok()) return sound;
   const bool in_cell = ensemble_.has(catom);
   const Cell cell = in_cell ? ensemble_.cell(catom) : Cell{};
   if (in_cell) stop_motions(catom, cell);
@@ -106,6 +109,7 @@ Result<void> CatomWorld::remove(CatomId catom) {
 }
 
 Result<void> CatomWorld::move(CatomId catom, const Cell& to) {
+  if (auto sound = has_not_failed(); !sound.ok()) return sound;
   const Cell from = ensemble_.has(catom) ? ensemble_.cell(catom) : Cell{};
   for (const UnderWay& moving : under_way_) {
     if (!ensemble_.has(catom)) break;
@@ -126,6 +130,7 @@ Result<void> CatomWorld::move(CatomId catom, const Cell& to) {
 }
 
 Result<void> CatomWorld::loosen(CatomId catom) {
+  if (auto sound = has_not_failed(); !sound.ok()) return sound;
   const Cell cell = ensemble_.has(catom) ? ensemble_.cell(catom) : Cell{};
   if (ensemble_.has(catom)) stop_motions(catom, cell);
   if (auto done = ensemble_.loosen(catom); !done.ok()) return done;
@@ -134,6 +139,7 @@ Result<void> CatomWorld::loosen(CatomId catom) {
 }
 
 Result<void> CatomWorld::settle(CatomId catom, const Cell& cell) {
+  if (auto sound = has_not_failed(); !sound.ok()) return sound;
   if (auto done = ensemble_.settle(catom, cell); !done.ok()) return done;
   if (somebody_wakes_ && started_) wake_around(cell);
   return {};
@@ -271,6 +277,13 @@ Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) 
   return {};
 }
 
+// After a failure catoms are half processed: nothing may go on.
+Result<void> CatomWorld::has_not_failed() const {
+  if (!failed_) return {};
+  if (failure_.catom != nobody) return error(failure_);
+  return Error("the world has failed before", "start anew, or go on from a snapshot");
+}
+
 Error CatomWorld::error(const Failure& failure) const {
   const bool in_cell = ensemble_.has(failure.catom);
   return {fmt::format("tick {}: catom {} {}, code module {}: {}", tick_, failure.catom,
@@ -307,44 +320,54 @@ void CatomWorld::prefetch(std::span<const std::uint32_t> coming) const {
 }
 
 template <class Work>
+void CatomWorld::each_of_chunk(bool all, std::size_t chunk, Catom::Shared& shared, Worked& worked, const Work& work) {
+  const std::size_t count = all ? region_.count(ensemble_.count()) : active_.size();
+  const std::size_t end = std::min(count, (chunk + 1) * catoms_a_chunk);
+  for (std::size_t i = chunk * catoms_a_chunk; i < end; ++i) {
+    const std::uint32_t id = all ? narrow<std::uint32_t>(region_.first() + i) : active_[i];
+    if (!all) prefetch(std::span(active_).subspan(i, end - i));  // beyond it another thread may be writing
+    else if (sending_ && options_.active_sets && !has_something_to_do(id)) continue;
+    if (!ensemble_.there(id)) continue;
+    ++worked.processed;
+    Catom catom(*this, id, shared);
+    const auto failed = [&](const char* what) {
+      if (id < worked.failure.catom)
+        worked.failure = {id, catom.running_ != nullptr ? catom.running_->type().name : "none", what};
+    };
+    try {
+      work(catom);
+    } catch (const std::exception& exception) {
+      failed(exception.what());
+    } catch (...) {
+      failed("it threw something that is no exception");
+    }
+  }
+}
+
+// Each thread has a share of the catoms, and what it sends goes into pages of its own.
+template <class Work>
 void CatomWorld::each_catom(bool all, const Work& work) {
   const std::size_t count = all ? region_.count(ensemble_.count()) : active_.size();
-  const auto chunk = [&](std::size_t c) {
-    Catom::Shared shared{post_.take_writer(), {}, {}, {}};
-    std::size_t processed = 0;
-    Failure failure;
-    const std::size_t end = std::min(count, (c + 1) * catoms_a_chunk);
-    for (std::size_t i = c * catoms_a_chunk; i < end; ++i) {
-      const std::uint32_t id = all ? narrow<std::uint32_t>(region_.first() + i) : active_[i];
-      if (!all) prefetch(std::span(active_).subspan(i, end - i));  // beyond it another thread may be writing
-      else if (sending_ && options_.active_sets && !has_something_to_do(id)) continue;
-      if (!ensemble_.there(id)) continue;
-      ++processed;
-      Catom catom(*this, id, shared);
-      const auto failed = [&](const char* what) {
-        if (failure.catom == nobody)
-          failure = {id, catom.running_ != nullptr ? catom.running_->type().name : "none", what};
-      };
-      try {
-        work(catom);
-      } catch (const std::exception& exception) {
-        failed(exception.what());
-      } catch (...) {
-        failed("it threw something that is no exception");
-      }
-    }
-    post_.give_back(shared.writer);
+  const std::size_t chunks = (count + catoms_a_chunk - 1) / catoms_a_chunk;
+  const std::size_t threads = threads_ == nullptr ? 1 : static_cast<std::size_t>(threads_->threads());
+  const std::size_t workers = std::max<std::size_t>(1, std::min(threads, chunks));
+  shares_.cut(chunks, workers);
+  post_.make_writers(workers);
+  processed_ = 0;
+  parallel_for(threads_, workers, 1, [&](std::size_t) {
+    const std::size_t worker = shares_.join();
+    Catom::Shared shared{post_.writer(worker)};
+    Worked worked;
+    while (const auto chunk = shares_.next(worker)) each_of_chunk(all, *chunk, shared, worked, work);
     const Traffic& traffic = shared.traffic;
     const std::lock_guard lock(mutex_);
     wishes_.insert(wishes_.end(), shared.moves.begin(), shared.moves.end());
     new_traffic_.sent += traffic.sent, new_traffic_.delivered += traffic.delivered;
     new_traffic_.lost += traffic.lost, new_traffic_.unread += traffic.unread;
     for (std::size_t rank = 0; rank < shared.away.size(); ++rank) outbox_[rank] += shared.away[rank];
-    processed_ += processed;
-    if (failure.catom < failure_.catom) failure_ = std::move(failure);
-  };
-  processed_ = 0;
-  parallel_for(threads_, (count + catoms_a_chunk - 1) / catoms_a_chunk, 1, chunk);
+    processed_ += worked.processed;
+    if (worked.failure.catom < failure_.catom) failure_ = std::move(worked.failure);
+  });
 }
 
 void CatomWorld::start_code_modules(Catom& catom) {
@@ -388,7 +411,7 @@ void CatomWorld::begin_keys() {
 
 Result<void> CatomWorld::tick() {
   if (!started_) return Error("the world was not started", "call start() first");
-  if (failed_) return failure_.catom != nobody ? error(failure_) : Error("the world has failed before", "start anew");
+  if (auto sound = has_not_failed(); !sound.ok()) return sound;
   for (const auto& modules : modules_) modules->begin_tick(*this);
   if (!everyone()) {
     active_.clear();

@@ -26,6 +26,7 @@
 #include "volvox/lattice/code_module.h"
 #include "volvox/lattice/ensemble.h"
 #include "volvox/lattice/region.h"
+#include "volvox/lattice/work_shares.h"
 
 namespace volvox::lattice {
 
@@ -177,6 +178,13 @@ class CatomWorld {
     std::string code_module, what;
   };
 
+  // What a thread has done in a tick.
+  struct Worked {
+    std::size_t processed = 0;
+    Failure failure;
+  };
+
+  Result<void> has_not_failed() const;
   Result<void> add_code_modules(std::unique_ptr<CodeModules> modules);
   Result<void> added(std::size_t first);
   void cut_region();
@@ -199,6 +207,8 @@ class CatomWorld {
   // work(catom) for the active catoms, or for all of them.
   template <class Work>
   void each_catom(bool all, const Work& work);
+  template <class Work>
+  void each_of_chunk(bool all, std::size_t chunk, Catom::Shared& shared, Worked& worked, const Work& work);
   void prefetch(std::span<const std::uint32_t> coming) const;
   void start_code_modules(Catom& catom);
   void process(Catom& catom);
@@ -260,6 +270,7 @@ class CatomWorld {
   std::uint64_t cuts_refused_ = 0;
   std::size_t processed_ = 0;
   std::vector<std::uint32_t> active_;
+  WorkShares shares_;
   std::mutex mutex_;  // of failure_, traffic_ and wishes_ within a tick
   Failure failure_;
 };

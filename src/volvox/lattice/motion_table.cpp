@@ -180,6 +180,12 @@ void MotionTable::add_beside(int forward, int beside) {
   }
 }
 
+int MotionTable::find(int pivot, const Vec3& to) const {
+  for (int i = 0; i < size(); ++i)
+    if (motions_[i].pivot == pivot && length(vectors_[motions_[i].to] - to) < same) return i;
+  return no_motion;
+}
+
 Vec3 MotionTable::path(int motion, double part) const { return along(paths_[motion], part) * pitch_; }
 
 void MotionTable::make_ring() {

@@ -65,6 +65,11 @@ class MotionTable {
   CellSet ever_holds() const { return ever_holds_; }
 
   Cell target(const Cell& from, int motion) const { return cell(from, motions_[motion].to); }
+  // By which a catom goes about the neighbour at a port to another port of that one, or, beside that neighbour, on
+  // towards a port of its own (to the next of a row). Without such a motion: no_motion.
+  static constexpr int no_motion = -1;
+  int about(int pivot, int port_of_pivot) const { return find(pivot, directions_[pivot] + directions_[port_of_pivot]); }
+  int beside(int pivot, int towards) const { return find(pivot, directions_[towards]); }
   // From the centre of the catom's cell, in m; `part` of the motion is over, 0 to 1.
   Vec3 path(int motion, double part) const;
 
@@ -82,6 +87,7 @@ class MotionTable {
     Vec3 end{}, center{}, axis{};
     double angle = 0;  // radians; 0: straight
   };
+  int find(int pivot, const Vec3& to) const;
   static Leg turn(const Vec3& from, const Vec3& to, const Vec3& center);
   int place(const Vec3& vector);  // its number; new ones are added with the opposite
   CellSet set_of(const std::vector<Vec3>& cells);

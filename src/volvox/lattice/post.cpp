@@ -9,7 +9,11 @@
 
 namespace volvox::lattice {
 
-Post::Post() { pages_.reserve(most_pages); }
+Post::Post() : writers_(1) { pages_.reserve(most_pages); }
+
+void Post::make_writers(std::size_t count) {
+  if (count > writers_.size()) writers_.resize(count);
+}
 
 void Post::resize(std::size_t catoms, const Region& region) {
   first_ = region.first();
@@ -23,39 +27,26 @@ void Post::resize(std::size_t catoms, const Region& region) {
   for (ActiveSet& set : active_) set.resize(catoms);
 }
 
-Post::Writer Post::take_writer() {
-  const std::lock_guard lock(mutex_);
-  if (writers_.empty()) return {};
-  const Writer writer = writers_.back();
-  writers_.pop_back();
-  return writer;
-}
-
-void Post::give_back(Writer writer) {
-  const std::lock_guard lock(mutex_);
-  if (writer.page != nobody) writers_.push_back(writer);
-}
-
-std::uint32_t Post::new_page() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) {
+std::uint32_t Post::new_page(Writer& writer) {
+  if (writer.free_.empty()) {
+    const std::lock_guard lock(mutex_);
     if (pages_.size() == most_pages) throw std::bad_alloc();
-    free_.push_back(narrow<std::uint32_t>(pages_.size()));
+    writer.free_.push_back(narrow<std::uint32_t>(pages_.size()));
     pages_.push_back(std::make_unique_for_overwrite<std::byte[]>(units * unit));
   }
-  const std::uint32_t page = free_.back();
-  free_.pop_back();
-  used_[1 - now_].push_back(page);
+  const std::uint32_t page = writer.free_.back();
+  writer.free_.pop_back();
+  writer.used_[1 - now_].push_back(page);
   return page;
 }
 
 void Post::send(Writer& writer, std::uint32_t to, Envelope envelope, const std::byte* content) {
   VOLVOX_ASSERT(envelope.size <= largest_message && to - first_ < heads_[now_].size());
   const std::uint32_t length = narrow<std::uint32_t>((sizeof(Envelope) + envelope.size + unit - 1) / unit);
-  if (writer.page == nobody || writer.used + length > units) writer = {new_page(), 0};
-  const std::uint32_t message = narrow<std::uint32_t>(writer.page * units + writer.used);
-  std::byte* place = pages_[writer.page].get() + writer.used * unit;
-  writer.used += length;
+  if (writer.page_ == nobody || writer.next_ + length > units) writer.page_ = new_page(writer), writer.next_ = 0;
+  const std::uint32_t message = narrow<std::uint32_t>(writer.page_ * units + writer.next_);
+  std::byte* place = pages_[writer.page_].get() + writer.next_ * unit;
+  writer.next_ += length;
   envelope.next = std::atomic_ref(heads_[1 - now_][to - first_]).exchange(message, std::memory_order_relaxed);
   std::memcpy(place, &envelope, sizeof envelope);
   if (envelope.size > 0) std::memcpy(place + sizeof envelope, content, envelope.size);
@@ -64,9 +55,13 @@ void Post::send(Writer& writer, std::uint32_t to, Envelope envelope, const std::
 
 void Post::turn() {
   active_[now_].clear();
-  free_.insert(free_.end(), used_[now_].begin(), used_[now_].end());
-  used_[now_].clear();
-  writers_.clear();
+  for (Writer& writer : writers_) {
+    std::vector<std::uint32_t>& read = writer.used_[now_];
+    // The last one first: what was written last is in the cache.
+    writer.free_.insert(writer.free_.end(), read.begin(), read.end());
+    read.clear();
+    writer.page_ = nobody;
+  }
   now_ = 1 - now_;
 }
 

@@ -1,7 +1,8 @@
 // Messages on their way: sent in one tick, read in the next. Every receiver has a list of them; contents lie one after
 // another in pages, so that a message costs 12 bytes and its content, and a catom without messages 8 bytes.
-// Owns the contents for one tick. Several threads send at once, each with a Writer of its own. The order in which they
-// do decides the order of a list, so its reader sorts by keys before anybody sees it (Catom).
+// Owns the contents for one tick. Several threads send at once, each with a Writer of its own, to which its pages come
+// back when they have been read: a thread that has the same catoms from tick to tick finds both in its cache. The order
+// in which they send decides the order of a list, so its reader sorts by keys before anybody sees it (Catom).
 #pragma once
 
 #include <cstddef>
@@ -30,18 +31,21 @@ static_assert(sizeof(Envelope) == 12);
 
 class Post {
  public:
-  // A thread's place to write. Each thread takes one for a while, because the rest of a page is lost with it.
-  struct Writer {
-    std::uint32_t page = nobody, used = 0;  // in units
+  // Where one thread at a time writes.
+  class alignas(64) Writer {
+    friend class Post;
+    std::uint32_t page_ = nobody, next_ = 0;       // where it writes; in units
+    std::vector<std::uint32_t> free_, used_[2]{};  // pages
   };
 
   Post();
   // So many catoms are in the world. Those of the region can be sent something.
   void resize(std::size_t catoms, const Region& region);
 
+  // There are so many writers at least; between ticks. Number 0 is always there.
+  void make_writers(std::size_t count);
+  Writer& writer(std::size_t number) { return writers_[number]; }
   // Thread-safe. Messages of one sender must come from one thread.
-  Writer take_writer();
-  void give_back(Writer writer);
   void send(Writer& writer, std::uint32_t to, Envelope envelope, const std::byte* content);
 
   // What arrives in this tick, the newest first. Its reader takes the list away.
@@ -77,14 +81,13 @@ class Post {
  private:
   static constexpr std::size_t unit = 8, units = 8192;  // bytes; units a page
   static constexpr std::size_t most_pages = (std::size_t{1} << 32) / units;
-  std::uint32_t new_page();
+  std::uint32_t new_page(Writer& writer);
 
   std::uint32_t first_ = 0;  // catom of the region
   std::vector<std::uint32_t> heads_[2];
   ActiveSet active_[2];
   int now_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> pages_;  // never moves: other threads read it while pages are added
-  std::vector<std::uint32_t> free_, used_[2];        // pages
   std::vector<Writer> writers_;
   std::mutex mutex_;
 };

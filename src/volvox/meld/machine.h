@@ -100,6 +100,7 @@ class Machine {
   void deliver(std::uint32_t node, const Change& change, const Word* fact);
   void delay(std::uint32_t node, const Change& change, const Word* fact, std::int64_t ms);
   void act(const Predicate& p, const Word* fact);
+  bool begin_motion(Role role, const Word* fact);
   void send(std::uint32_t node, const Change& change, const Word* fact);
   void flush();
   void count_step() {

@@ -168,14 +168,23 @@ void Machine::act(const Predicate& p, const Word* fact) {
     own.color = palette[fact[0] % palette.size()];
   } else if (p.role == Role::set_color) {
     own.color = channel(fact[0]) << 16 | channel(fact[1]) << 8 | channel(fact[2]);
-  } else if (p.role == Role::roll) {
-    const bool is_port = fact[0] < narrow<Word>(catom_->ports());
-    const int pivot = is_port ? modules_->port_of_[fact[0]] : lattice::no_port;
-    const bool begins = catom_->has_neighbor(pivot) &&
-                        catom_->roll(pivot, fact[1] == 0 ? lattice::Turn::counter_clockwise : lattice::Turn::clockwise);
+  } else if (p.role == Role::roll || p.role == Role::slide || p.role == Role::rotate) {
+    const bool begins = begin_motion(p.role, fact);
     const std::lock_guard lock(modules_->mutex_);
     modules_->rolling_.push_back({id_, catom_->cell(), begins});
   }
+}
+
+// About or along the neighbour at an interface. Without one it is blocked.
+bool Machine::begin_motion(Role role, const Word* fact) {
+  const auto port_of = [&](Word interface) {
+    return interface < narrow<Word>(catom_->ports()) ? modules_->port_of_[interface] : lattice::no_port;
+  };
+  const int pivot = port_of(fact[0]);
+  if (!catom_->has_neighbor(pivot)) return false;
+  if (role == Role::slide) return catom_->slide(pivot, port_of(fact[1]));
+  if (role == Role::rotate) return catom_->rotate(pivot, port_of(fact[1]));
+  return catom_->roll(pivot, fact[1] == 0 ? lattice::Turn::counter_clockwise : lattice::Turn::clockwise);
 }
 
 void Machine::send(std::uint32_t node, const Change& change, const Word* fact) {

@@ -29,6 +29,8 @@ const std::vector<Known>& known() {
       {"setcolor", Role::set_color, false, true, {integer, integer, integer}},
       {"setcolor2", Role::set_color_number, false, true, {integer}},
       {"roll", Role::roll, false, true, {integer, integer}},
+      {"slide", Role::slide, false, true, {integer, integer}},
+      {"rotate", Role::rotate, false, true, {integer, integer}},
       // They say in which order to compute, or print; they do nothing here.
       {"set-priority", Role::none, false, true, {real}},
       {"add-priority", Role::none, false, true, {real}},

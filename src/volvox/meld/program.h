@@ -21,7 +21,9 @@ enum class Role : std::uint8_t {
   blocked,  // senses
   set_color,
   set_color_number,
-  roll  // actions
+  roll,
+  slide,
+  rotate  // actions
 };
 constexpr bool senses(Role role) { return role >= Role::neighbor && role <= Role::neighbor_count; }
 

@@ -1,5 +1,7 @@
 #include "volvox/mixed/bodies.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace volvox::mixed {
@@ -99,6 +101,21 @@ Result<void> Bodies::use(const MakeEngine& make) {
   return {};
 }
 
+Result<void> Bodies::hand_over(const MakeEngine& make) {
+  auto next = remade(make, slots_);
+  if (!next.ok()) return next.error();
+  SaveArchive state;
+  const bool given = engine_->archive_common(state);
+  LoadArchive taken(state.bytes());
+  if (!given || !(*next)->archive_common(taken) || !taken.ok())
+    return Error(fmt::format("the engine '{}' cannot go on from the state of '{}'{}", (*next)->info().name,
+                             engine_->info().name, taken.ok() ? "" : ": " + taken.failure()),
+                 "go on with the same engine, or use one that is built in (volvox list engines)");
+  engine_ = std::move(*next);
+  make_engine_ = make;
+  return {};
+}
+
 physics::BodyId Bodies::add(const Vec3& at, const Twist& velocity) { return make(Kind::catom, at, velocity); }
 
 void Bodies::remove(physics::BodyId catom) {
@@ -161,8 +178,8 @@ bool Bodies::sound(const std::vector<Slot>& slots) const {
 }
 
 // Engines take the lowest free index, and count how often it was used. So an index is used as often as before.
-Result<std::unique_ptr<physics::Engine>> Bodies::remade(const std::vector<Slot>& slots) const {
-  auto engine = make_engine_();
+Result<std::unique_ptr<physics::Engine>> Bodies::remade(const MakeEngine& make, const std::vector<Slot>& slots) const {
+  auto engine = make();
   if (!engine.ok()) return engine.error();
   std::vector<physics::BodyId> gone;
   for (const Slot& slot : slots) {
@@ -196,7 +213,7 @@ void Bodies::archive(Archive& ar) {
         return i >= slots.size() || slots[i].kind != Kind::wall;
       }))
     return ar.fail("the snapshot is damaged: its bodies are impossible");
-  auto engine = remade(slots);
+  auto engine = remade(make_engine_, slots);
   if (!engine.ok()) return ar.fail(engine.error().text());
   (*engine)->archive(ar);
   if (!ar.ok()) return;

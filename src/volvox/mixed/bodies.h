@@ -34,6 +34,8 @@ class Bodies {
 
   // A new, empty engine; bodies that were there are made in it, too, and go on as they were.
   Result<void> use(const MakeEngine& make);
+  // An engine of another kind: what was there goes on in it as it is.
+  Result<void> hand_over(const MakeEngine& make);
   void forget() { engine_ = nullptr, slots_.clear(), parked_.clear(); }  // everything, before another kind of engine
   physics::Engine& engine() { return *engine_; }
   const physics::Engine& engine() const { return *engine_; }
@@ -71,7 +73,7 @@ class Bodies {
   physics::BodyId make(Kind kind, const Vec3& at, const Twist& velocity);
   static Vec3 parked(std::size_t index);
   bool sound(const std::vector<Slot>& slots) const;
-  Result<std::unique_ptr<physics::Engine>> remade(const std::vector<Slot>& slots) const;
+  Result<std::unique_ptr<physics::Engine>> remade(const MakeEngine& make, const std::vector<Slot>& slots) const;
 
   CatomBody catom_;
   std::optional<double> ground_;

@@ -57,25 +57,35 @@ MixedWorld::MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options,
 
 Result<void> MixedWorld::use(const std::string& engine, ThreadPool* threads, double max_substep,
                              std::optional<physics::Precision> precision) {
-  if (engine != options_.engine && !loose_.empty())
-    return Error(
-        fmt::format("the engine '{}' cannot take over {} catoms of '{}'", engine, loose_.size(), options_.engine),
-        "go on with the same engine");
-  if (engine != options_.engine) bodies_.forget(), walls_.clear();
-  options_.engine = engine, options_.max_substep = max_substep;
-  options_.precision = precision;
+  const std::string before = options_.engine;
+  options_.engine = std::string(engine);  // which may be `before` itself
+  options_.max_substep = max_substep, options_.precision = precision;
+  threads_ = threads;
   catoms_.use_threads(threads);
-  return make_engine(threads);
+  if (engine == before) return make_engine();
+  Result<void> taken;
+  if (!loose_.empty()) {
+    taken = bodies_.hand_over(maker());
+  } else if (const auto possible = maker()(); possible.ok()) {
+    bodies_.forget(), walls_.clear();
+    taken = make_engine();
+  } else {
+    taken = possible.error();
+  }
+  if (!taken.ok()) options_.engine = before;
+  return taken;
 }
 
-Result<void> MixedWorld::make_engine(ThreadPool* threads) {
-  auto made = bodies_.use([this, threads] {
-    return engines_.make(options_.engine, {options_.gravity, options_.max_substep, threads, options_.precision});
-  });
-  if (made.ok() && !bodies_.engine().info().moves)
-    return Error(fmt::format("the engine '{}' moves nothing", options_.engine), "use native, bullet, ode or mujoco");
-  return made;
+Bodies::MakeEngine MixedWorld::maker() const {
+  return [this]() -> Result<std::unique_ptr<physics::Engine>> {
+    auto made = engines_.make(options_.engine, {options_.gravity, options_.max_substep, threads_, options_.precision});
+    if (made.ok() && !(*made)->info().moves)
+      return Error(fmt::format("the engine '{}' moves nothing", options_.engine), "use native, bullet, ode or mujoco");
+    return made;
+  };
 }
+
+Result<void> MixedWorld::make_engine() { return bodies_.use(maker()); }
 
 Result<void> MixedWorld::start() {
   const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
@@ -103,7 +113,7 @@ Result<void> MixedWorld::start() {
       return Error("the ring of magnets is impossible",
                    "give a multiple of six features within the catom, and positive strength, range and times");
   }
-  if (auto made = make_engine(nullptr); !made.ok()) return made;
+  if (auto made = make_engine(); !made.ok()) return made;
   return catoms_.start();
 }
 
@@ -376,6 +386,7 @@ void MixedWorld::archive(Archive& ar) {
   ar("asked", asked_);
   ar("rolling", rolling_);
   ar("changes", changes_);
+  archive_engine(ar);
   bodies_.archive(ar);
   if (!ar.loading()) return;
   if (ar.ok() && !sound()) ar.fail("the snapshot is damaged: its catoms in dynamics do not fit together");
@@ -383,6 +394,20 @@ void MixedWorld::archive(Archive& ar) {
   looked_at_.clear();
   changed_ = true;
   look_around(false);
+}
+
+// A snapshot is read by the engine that wrote it, in its precision; use() hands it over to another one.
+void MixedWorld::archive_engine(Archive& ar) {
+  if (ar.hashing()) return;
+  std::string engine = options_.engine;
+  std::string precision(physics::name(bodies_.engine().info().precision));
+  ar("engine", engine), ar("precision", precision);
+  if (!ar.loading() || !ar.ok()) return;
+  const auto parsed = physics::parse_precision(precision);
+  if (!parsed.ok()) return ar.fail("the snapshot is damaged: " + parsed.error().text());
+  const bool same = physics::name(bodies_.engine().info().precision) == precision;
+  if (engine == options_.engine && same) return;
+  options_.engine = engine, options_.precision = *parsed;
 }
 
 // Before anything is used as an index: the file may be damaged.

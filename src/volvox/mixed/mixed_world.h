@@ -86,7 +86,8 @@ class MixedWorld {
 
   // Makes the engine and starts the programs.
   Result<void> start();
-  // Between ticks, after start(); the result does not depend on the threads. Another engine cannot take over bodies.
+  // Between ticks; the result does not depend on the threads. Another engine takes the bodies and bonds over, with
+  // their velocities, but without what only the first one knew (docs/decisions/0070).
   Result<void> use(const std::string& engine, ThreadPool* threads, double max_substep,
                    std::optional<physics::Precision> precision = {});
 
@@ -101,6 +102,7 @@ class MixedWorld {
   std::size_t count_in_dynamics() const { return loose_.size(); }
   std::size_t walls() const { return walls_.size(); }
   std::size_t bonds() const { return bonds_.size(); }
+  const physics::EngineInfo& engine_info() const { return bodies_.engine().info(); }  // after start()
   const Changes& changes() const { return changes_; }
   double kinetic_energy() const;  // J, of those in dynamics
 
@@ -151,7 +153,9 @@ class MixedWorld {
     lattice::Cell cell;
   };
 
-  Result<void> make_engine(ThreadPool* threads);
+  Bodies::MakeEngine maker() const;
+  Result<void> make_engine();
+  void archive_engine(Archive& ar);
   // Where and whom: C.
   void forget_what_moved();
   void choose_who_goes(double dt, Who& who);
@@ -198,6 +202,7 @@ class MixedWorld {
 
   MixedOptions options_;
   physics::EngineRegistry engines_;
+  ThreadPool* threads_ = nullptr;
   lattice::CatomWorld& catoms_;
   Bodies bodies_;
   std::vector<Vec3> directions_;          // by port

@@ -278,6 +278,32 @@ TEST(CatomWorld, NothingOfAFailedTickIsLeftAfterARestore) {
   EXPECT_EQ(world.hash(), truth);
 }
 
+// Catoms are half processed after a failure: the world takes nothing, says again who failed, and counts nothing.
+TEST(CatomWorld, AFailedWorldRefusesEverythingUntilItIsRestored) {
+  CatomWorld world{Lattice(Kind::hex)};
+  ASSERT_TRUE(world.load<Faulty>().ok());
+  ASSERT_TRUE(world.add_box({0, 0, 0}, {3, 0, 0}).ok());
+  ASSERT_TRUE(world.start().ok());
+  SaveArchive save;
+  world.archive(save);
+  world.state<Faulty>(1)->fails = true;
+  ASSERT_TRUE(world.run(2).ok());
+  ASSERT_FALSE(world.tick().ok());
+  const std::uint64_t before = world.hash();
+  for (const Result<void>& refused : {world.tick(), world.remove(2), world.move(2, {7, 0, 0}), world.loosen(2),
+                                      world.add_box({5, 0, 0}, {6, 0, 0}), world.add(std::vector{Cell{9, 0, 0}})}) {
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().text().find("catom 1 at (1, 0, 0)"), std::string::npos) << refused.error().text();
+  }
+  EXPECT_EQ(world.ensemble().size(), 4u);
+  EXPECT_EQ(world.hash(), before);
+  LoadArchive load(save.bytes());
+  world.archive(load);
+  ASSERT_TRUE(load.ok()) << load.failure();
+  EXPECT_TRUE(world.remove(2).ok());
+  EXPECT_TRUE(world.tick().ok());
+}
+
 TEST(CatomWorld, ARemovedReceiverLeavesNothingToDo) {
   const auto make = [] {
     auto world = std::make_unique<CatomWorld>(Lattice(Kind::square));

@@ -115,6 +115,84 @@ TEST(MeldMotion, AHeapBecomesALineLikeItsTwin) {
   }
 }
 
+// Where catom 0 is after it has moved by each of these heads, one after the other, on a box of others.
+Cell place_after(lattice::Kind kind, const lattice::MotionOptions& motion, const std::vector<Cell>& cells,
+                 const std::vector<std::string>& heads) {
+  std::string program =
+      "type linear go(node, int). node2int(A) < 1 -o go(A, 0)@+20ms.\nmoved(A) -o 1.\nblocked(A) -o 1.\n";
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    program += fmt::format("go(A, {}) -o {}, go(A, {})@+200ms.\n", i, heads[i], i + 1);
+  Bench bench(program, kind, MachineOptions{}, 1, 1, motion);
+  EXPECT_TRUE(bench.world.add(cells).ok());
+  bench.start();
+  EXPECT_EQ(bench.run(100), "") << program;
+  return bench.world.ensemble().cell(0);
+}
+
+// Interfaces of cubes: bottom 0, back, right, front, left, top 5; of squares: north 0, east, south, west.
+TEST(MeldMotion, CubesAndSquaresSlideAndPivot) {
+  const std::vector<Cell> row = {{0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+  for (const auto model : {lattice::MotionModel::slide, lattice::MotionModel::pivot}) {
+    const lattice::MotionOptions motion{.model = model, .ticks = 2};
+    const auto right = [&](std::size_t steps) {
+      return place_after(lattice::Kind::cubic, motion, row, std::vector<std::string>(steps, "!slide(A, 0, 2)"));
+    };
+    // Which way is right is the table's own matter: it goes along the row, and in the end around it.
+    const Cell once = right(1), end = right(2);
+    EXPECT_EQ(once, (Cell{1, 0, 1})) << name(model);
+    EXPECT_EQ(end, (Cell{2, 0, 1})) << name(model);
+    EXPECT_EQ(right(3), (Cell{3, 0, 0})) << name(model);
+    // Against a wall, along nothing, or along itself: it stays.
+    EXPECT_EQ(place_after(lattice::Kind::cubic, motion, row, {"!slide(A, 5, 2)"}), row[0]);
+  }
+  const std::vector<Cell> flat = {{0, 1, 0}, {0, 0, 0}, {1, 0, 0}};
+  EXPECT_EQ(place_after(lattice::Kind::square, {}, flat, {"!slide(A, 2, 1)"}), (Cell{1, 1, 0}));
+  EXPECT_EQ(place_after(lattice::Kind::square, {}, flat, {"!slide(A, 2, 1)", "!slide(A, 2, 1)"}), (Cell{2, 0, 0}));
+}
+
+// By rotate() a catom gets to every place beside a single neighbour that a motion leads to, and to no other.
+TEST(MeldMotion, CatomsInSpaceRotateBetweenConnectors) {
+  for (const auto kind : {lattice::Kind::fcc, lattice::Kind::bcc}) {
+    const lattice::Lattice lattice(kind);
+    const lattice::MotionTable table(lattice, lattice::MotionModel::roll);
+    for (int port = 0; port < lattice.ports(); ++port) {
+      const Cell own{4, 4, 4}, pivot = lattice.neighbor(own, port);
+      int reached = 0;
+      for (int interface = 0; interface < lattice.ports(); ++interface)
+        for (int to = 0; to < lattice.ports(); ++to) {
+          std::string program = fmt::format(
+              "node2int(A) < 1, !neighbor(A, B, {}) -o !rotate(A, {}, {}).\nmoved(A) -o 1.\nblocked(A) -o 1.\n",
+              interface, interface, to);
+          Bench bench(program, kind);
+          ASSERT_TRUE(bench.world.add(std::vector<Cell>{own, pivot}).ok());
+          bench.start();
+          const std::string said = bench.run(20);
+          const Cell now = bench.world.ensemble().cell(0);
+          if (now == own) continue;
+          EXPECT_EQ(said, "");
+          EXPECT_NEAR(length(lattice.position(now) - lattice.position(pivot)), lattice.pitch(), 1e-9);
+          ++reached;
+        }
+      int motions = 0;
+      for (int i = 0; i < table.size(); ++i) motions += table[i].pivot == port ? 1 : 0;
+      EXPECT_EQ(reached, motions) << port;
+    }
+  }
+}
+
+TEST(MeldMotion, AMotionThatTheLatticeDoesNotHaveIsNamed) {
+  const auto said = [](const std::string& head, lattice::Kind kind) {
+    Bench bench(fmt::format("node2int(A) < 1, !neighbor(A, B, P) -o {}.\n", head), kind);
+    bench.box(2);
+    bench.start();
+    return bench.run(5);
+  };
+  EXPECT_NE(said("!slide(A, P, 0)", lattice::Kind::hex).find("motion=slide"), std::string::npos);
+  EXPECT_NE(said("!slide(A, P, 9)", lattice::Kind::cubic).find("slide to port"), std::string::npos);
+  EXPECT_NE(said("!slide(A, P, P)", lattice::Kind::cubic).find("not across"), std::string::npos);
+  EXPECT_NE(said("!rotate(A, P, P)", lattice::Kind::fcc).find("no motion=roll"), std::string::npos);
+}
+
 // A roll of ten ticks has an end after ten; one that is wished on the way is blocked at once.
 TEST(MeldMotion, ARollOfSeveralTicksIsToldWhenItEnds) {
   const std::string program =

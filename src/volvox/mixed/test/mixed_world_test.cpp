@@ -248,6 +248,62 @@ TEST(MixedWorld, TheSameAtAnyNumberOfThreadsAndAfterASnapshot) {
   }
 }
 
+// In the middle of a fall. Who is where, and how fast, is the same before and after; bonds go over, too.
+TEST(MixedWorld, AnotherEngineTakesOverAndReadsSnapshots) {
+  for (const auto& [from, to] :
+       {std::pair("native", "bullet"), std::pair("ode", "native"), std::pair("bullet", "ode")}) {
+    MixedOptions options = weak();
+    options.engine = from;
+    Scene scene(Kind::fcc, options);
+    make_heap(scene);
+    scene.run(30);
+    const std::size_t bonds = scene.world.bonds(), count = scene.world.count_in_dynamics();
+    ASSERT_GT(bonds, 10u);
+    std::vector<Pose> poses;
+    std::vector<Twist> velocities;
+    for (std::uint32_t i = 0; i < 144; ++i)
+      poses.push_back(scene.world.pose(i)), velocities.push_back(scene.world.velocity(i));
+    SaveArchive ar;
+    scene.world.archive(ar);
+    options.engine = to;
+    Scene other(Kind::fcc, options);
+    make_heap(other);
+    LoadArchive back(ar.bytes());
+    other.world.archive(back);  // read by the engine that wrote it
+    ASSERT_TRUE(back.ok()) << back.failure();
+    EXPECT_EQ(other.world.options().engine, from);
+    EXPECT_EQ(other.world.hash(), scene.world.hash());
+    for (Scene* one : {&scene, &other}) {
+      const auto used = one->world.use(to, &one->pool, 1.0 / 240);
+      ASSERT_TRUE(used.ok()) << used.error().text();
+      EXPECT_EQ(one->world.engine_info().name, to);
+      EXPECT_EQ(one->world.bonds(), bonds);
+      EXPECT_EQ(one->world.count_in_dynamics(), count);
+      for (std::uint32_t i = 0; i < 144; ++i) {
+        EXPECT_LT(length(one->world.pose(i).position - poses[i].position), 1e-9) << i;
+        EXPECT_LT(length(one->world.velocity(i).linear - velocities[i].linear), 1e-9) << i;
+      }
+      one->tick = 30;
+      one->run(60);
+    }
+    EXPECT_EQ(scene.world.hash(), other.world.hash()) << from << " to " << to;
+    const auto settled = [](const Scene& one) { return one.world.changes().back > 0; };
+    EXPECT_TRUE(settled(scene)) << from << " to " << to;
+  }
+}
+
+TEST(MixedWorld, TheEngineHasTheThreadsThatItWasGivenBeforeOrAfterTheStart) {
+  for (const bool before : {true, false}) {
+    ThreadPool pool(3);
+    lattice::CatomWorld catoms(lattice::Lattice(Kind::fcc, pitch));
+    MixedWorld world(catoms, on_the_ground());
+    const auto use = [&] { return world.use("native", &pool, 1.0 / 240); };
+    const Result<void> first = before ? use() : world.start(), then = before ? world.start() : use();
+    ASSERT_TRUE(first.ok() && then.ok());
+    EXPECT_NE(world.engine_info().settings.find("3 threads"), std::string::npos) << world.engine_info().settings;
+  }
+}
+
 TEST(MixedWorld, ADamagedSnapshotIsRefused) {
   Scene scene(Kind::fcc, weak());
   make_heap(scene);
@@ -405,7 +461,10 @@ TEST(MixedWorld, SaysWhatIsWrong) {
   ASSERT_TRUE(scene.world.release(1).ok());
   scene.run(1);
   EXPECT_NE(scene.world.release(1).error().text().find("in dynamics already"), std::string::npos);
-  EXPECT_NE(scene.world.use("bullet", nullptr, 0.01).error().text().find("cannot take over 1"), std::string::npos);
+  EXPECT_NE(scene.world.use("nativ", nullptr, 0.01).error().text().find("nativ"), std::string::npos);
+  EXPECT_NE(scene.world.use("none", nullptr, 0.01).error().text().find("moves nothing"), std::string::npos);
+  scene.run(1);  // with the engine of before
+  EXPECT_EQ(scene.world.options().engine, "native");
 }
 
 }  // namespace

@@ -164,8 +164,11 @@ class LaneFiller {
   }
 
   void write(ContactBatch& batch, int lane, const RowContact& hot, const Side& a, const Side& b) {
-    // Zeros lose their sign: whether a batch is passed over depends on how many lanes a register has.
-    for (int i = 0; i < 3; ++i) batch.impulse[i][lane] = hot.impulse[i] + 0.0, batch.free[i][lane] = hot.free[i];
+    // Zeros lose their sign, and what does not push has no friction: whether a batch is passed over depends on how many
+    // lanes a register has.
+    const bool pushes = hot.impulse[0] > 0;
+    for (int i = 0; i < 3; ++i)
+      batch.impulse[i][lane] = pushes ? hot.impulse[i] + 0.0 : 0.0, batch.free[i][lane] = hot.free[i];
     for (int i = 0; i < 6; ++i) batch.gram[i][lane] = hot.gram[i];
     batch.target[lane] = hot.target, batch.friction[lane] = hot.friction;
     batch.normal_gain[lane] = hot.normal_gain, batch.keep[lane] = hot.keep;
