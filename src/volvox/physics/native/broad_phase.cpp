@@ -130,7 +130,22 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
       });
     }
   }
-  std::sort(pairs.begin(), pairs.end());
+  if (!pairs.empty()) sort(static_cast<std::size_t>(items.back().body) + 1, pairs);
+}
+
+// By the first body, and then, few each time, by the second.
+void BroadPhase::sort(std::size_t bodies, std::vector<Pair>& pairs) {
+  places_.assign(bodies + 1, 0);
+  for (const Pair& pair : pairs) ++places_[static_cast<std::size_t>(pair.a) + 1];
+  for (std::size_t i = 1; i <= bodies; ++i) places_[i] += places_[i - 1];
+  sorted_.resize(pairs.size());
+  for (const Pair& pair : pairs) sorted_[places_[static_cast<std::size_t>(pair.a)]++] = pair;
+  pairs.swap(sorted_);
+  for (auto first = pairs.begin(); first != pairs.end();) {
+    const auto last = std::find_if(first, pairs.end(), [&](const Pair& pair) { return pair.a != first->a; });
+    std::sort(first, last);
+    first = last;
+  }
 }
 
 void BroadPhase::pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y,

@@ -47,6 +47,8 @@ class BroadPhase {
   void for_near(std::size_t small, const Visit& visit) const;
   void pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const;
 
+  void sort(std::size_t bodies, std::vector<Pair>& pairs);
+
   double cell_ = 1;
   std::vector<Cluster> clusters_;
   std::vector<std::size_t> large_;  // clusters
@@ -54,7 +56,9 @@ class BroadPhase {
   std::vector<std::size_t> small_;  // the other clusters
   std::vector<Vec3> centres_;       // of those
   CellGrid grid_;
-  CellKey lowest_, highest_;  // of its cells
+  CellKey lowest_, highest_;           // of its cells
+  std::vector<std::uint32_t> places_;  // of the pairs of each body, while they are sorted
+  std::vector<Pair> sorted_;
 };
 
 }  // namespace volvox::physics::native

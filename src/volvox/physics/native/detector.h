@@ -13,6 +13,7 @@
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/manifold.h"
 #include "volvox/physics/native/narrow_phase.h"
+#include "volvox/physics/native/pair_collision.h"
 #include "volvox/physics/native/plane_contacts.h"
 #include "volvox/physics/native/plane_kernel.h"
 #include "volvox/physics/native/work.h"
@@ -63,15 +64,28 @@ class Detector {
 
  private:
   using Pairs = std::vector<BroadPhase::Pair>;
-  // The contacts of before, sorted by bodies.
+  // The contacts of before, sorted by bodies. Calm ones stay where a detection is for alarmed bodies only and neither
+  // of the two is.
   struct OldContacts {
     std::span<ContactPoint> calm, hasty;
+    std::span<const std::uint8_t> alarmed;
+    bool stays(const ContactPoint& c) const {
+      return !alarmed.empty() && !alarmed[static_cast<std::size_t>(c.a)] && !alarmed[static_cast<std::size_t>(c.b)];
+    }
+  };
+  // Pairs that one thread looks at, one after the other.
+  struct Chunk {
+    PairRoom room;
+    std::vector<BodyPair> pairs;  // those that are near
+    std::vector<ConvexPair> listed;
+    std::vector<ContactPoint> found;
   };
   void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, PlaneContacts* planes);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
   BroadPhase::Item item_of(const View& view, std::size_t body, double horizon, double margin) const;
   void let_round_lead(const View& view);
   void add_half_spaces(const View& view, double horizon, PlaneContacts* planes);
+  void merge(Pairs& pairs, std::size_t first_part);
   bool one_plane_that_stands(const View& view, int ground) const;
   bool out_of_reach(const View& view, BroadPhase::Pair pair, double horizon) const;
   bool may_touch(const View& view, int a, int b) const;
@@ -81,8 +95,8 @@ class Detector {
   double slack_of(const View& view, const BroadPhase::Pair& pair) const;
   void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, const OldContacts& old,
                      std::vector<ContactPoint>& contacts);
-  void add_hasty(const View& view, double step, ThreadPool* threads, const OldContacts& old,
-                 std::vector<ContactPoint>& contacts);
+  void find_near(const View& view, std::span<const BroadPhase::Pair> pairs, double horizon, const OldContacts& old,
+                 Chunk& chunk) const;
   static OldContacts in_runs(std::vector<ContactPoint>& contacts);
   void keep_sleeping(const View& view, std::span<const ContactPoint> olds, std::vector<ContactPoint>& contacts);
 
@@ -97,14 +111,14 @@ class Detector {
   std::vector<BroadPhase::Item> items_;
   std::vector<int> flat_bodies_;  // those with half-spaces
   Pairs pairs_, hasty_;
-  Pairs on_flat_, merged_pairs_;                  // while pairs are looked for
-  std::vector<std::uint8_t> is_hasty_;            // by body
-  std::size_t calm_count_ = 0;                    // contacts of calm pairs
-  std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
-  std::vector<std::vector<ConvexPair>> listed_;   // the same
+  Pairs on_flat_, merged_pairs_;        // while pairs are looked for
+  std::vector<std::uint8_t> is_hasty_;  // by body
+  std::size_t calm_count_ = 0;          // contacts of calm pairs
+  std::vector<double> turning_;         // by body: how fast turning may move its surface, m/s
+  std::vector<Chunk> chunks_;
   std::vector<ConvexPair*> all_listed_;
   NarrowPhase narrow_phase_;
-  std::vector<ContactPoint> old_, kept_, merged_, fresh_;
+  std::vector<ContactPoint> old_, merged_;
 };
 
 // The points of a body's convex cores against a half-space, at most four for the whole body.

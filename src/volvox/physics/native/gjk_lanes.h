@@ -1,5 +1,5 @@
-// Gilbert, Johnson and Keerthi's algorithm for several pairs of the same two polyhedra side by side (T = lanes), or for
-// one (T = double), with the same bits. It starts from any corners of the difference, best from those where it ended
+// Gilbert, Johnson and Keerthi's algorithm for several pairs of polyhedra side by side (T = lanes), or for one
+// (T = double), with the same bits. It starts from any corners of the difference, best from those where it ended
 // the last time, and the first polyhedron may be shifted away from the second: of two that overlap by less than the
 // shift, it then finds the distance, and no polytope has to be expanded.
 #pragma once
@@ -21,38 +21,47 @@ VOLVOX_KERNEL T all_lanes(Search x) {
   return T{} + static_cast<double>(x);
 }
 
-// The corner that is farthest along a direction, of several the first.
+namespace detail {
+// The lanes of v in another order: that of i is that of i ^ step.
+template <int step, class T, int... all>
+VOLVOX_KERNEL T crossed(const T& v, std::integer_sequence<int, all...>) {
+  return __builtin_shufflevector(v, v, (all ^ step)...);
+}
+template <int step, class T>
+VOLVOX_KERNEL void take_up_farther(T& most, T& which) {
+  if constexpr (step > 0) {
+    constexpr std::make_integer_sequence<int, lane_count<T>> all;
+    const T other = crossed<step>(most, all), there = crossed<step>(which, all);
+    const MaskOf<T> better = (other > most) | ((other == most) & (there < which));
+    most = choose(better, other, most), which = choose(better, there, which);
+    take_up_farther<step / 2>(most, which);
+  }
+}
+}  // namespace detail
+
+// The corner that is farthest along a direction, of several the first. T: as many corners at a time. (With a lane for
+// each direction, all lanes would have to ask for the same polyhedron, and half of them stood empty.)
 template <class T>
-VOLVOX_KERNEL T farthest_corner(const Convex& hull, const V3<T>& direction) {
+VOLVOX_KERNEL int farthest_corner(const Convex& hull, double dx, double dy, double dz) {
   const double *x = hull.x.data(), *y = hull.y.data(), *z = hull.z.data();
   const int count = static_cast<int>(hull.x.size());
   if constexpr (std::same_as<T, double>) {
-    return wide_farthest(x, y, z, count, {direction.x, direction.y, direction.z});
+    return wide_farthest(x, y, z, count, {dx, dy, dz});
   } else {
-    // Two at a time: a comparison waits for the one before.
-    T most[2], which[2] = {all_lanes<T>(0.0), all_lanes<T>(1.0)}, here[2] = {which[0], which[1]};
-    for (int k = 0; k < 2; ++k) most[k] = direction.x * x[k] + direction.y * y[k] + direction.z * z[k];
-    for (int i = 2; i < count; i += 2) {
-      for (int k = 0; k < 2; ++k) {
-        const T along = direction.x * x[i + k] + direction.y * y[i + k] + direction.z * z[i + k];
-        here[k] = here[k] + 2.0;
-        const MaskOf<T> farther = along > most[k];
-        most[k] = choose(farther, along, most[k]), which[k] = choose(farther, here[k], which[k]);
-      }
+    typedef double Anywhere __attribute__((vector_size(sizeof(T)), aligned(8), may_alias));
+    const auto at = [](const double* p) -> T { return *reinterpret_cast<const Anywhere*>(p); };
+    T here, which, most = at(x) * dx + at(y) * dy + at(z) * dz;
+    for (int i = 0; i < lane_count<T>; ++i) here[i] = i;
+    which = here;
+    for (int i = lane_count<T>; i < count; i += lane_count<T>) {
+      const T along = at(x + i) * dx + at(y + i) * dy + at(z + i) * dz;
+      here = here + static_cast<double>(lane_count<T>);
+      const MaskOf<T> farther = along > most;
+      most = choose(farther, along, most), which = choose(farther, here, which);
     }
-    const MaskOf<T> second = (most[1] > most[0]) | ((most[1] == most[0]) & (which[1] < which[0]));
-    return choose(second, which[1], which[0]);
+    detail::take_up_farther<lane_count<T> / 2>(most, which);
+    return static_cast<int>(which[0]);
   }
-}
-
-template <class T>
-VOLVOX_KERNEL V3<T> corner_at(const Convex& hull, const T& index) {
-  alignas(sizeof(T)) V3<T> corner;
-  for (int lane = 0; lane < lane_count<T>; ++lane) {
-    const std::size_t i = static_cast<std::size_t>(take(index, lane));
-    put(corner.x, lane, hull.x[i]), put(corner.y, lane, hull.y[i]), put(corner.z, lane, hull.z[i]);
-  }
-  return corner;
 }
 
 template <class T>
@@ -61,6 +70,7 @@ class LaneSearch {
   using Mask = MaskOf<T>;
   static constexpr double none = -1;  // in place of a corner
 
+  const Convex *a[lane_count<T>], *b[lane_count<T>];
   // Of the second polyhedron in the frame of the first.
   M3<T> axes;
   V3<T> position;
@@ -72,34 +82,54 @@ class LaneSearch {
   V3<T> nearest;
   T outcome, rounds;
 
-  VOLVOX_KERNEL void run(const Convex& a, const Convex& b, int most_rounds) {
+  VOLVOX_KERNEL void run(int most_rounds) {
     for (int k = 0; k < 3; ++k) {
       const Mask has = corner_a[k] >= 0.0;
-      point_[k] = difference(a, b, choose(has, corner_a[k], T{}), choose(has, corner_b[k], T{}));
+      point_[k] = difference(choose(has, corner_a[k], T{}), choose(has, corner_b[k], T{}));
     }
     const Mask begun = (corner_a[0] >= 0.0) | (corner_a[1] >= 0.0) | (corner_a[2] >= 0.0);
     nearest = choose(begun, nearest_of_three(), nearest);
     outcome = all_lanes<T>(Search::open), rounds = T{};
     for (int i = 0; i < most_rounds; ++i) {
       if (!any(outcome == all_lanes<T>(Search::open))) break;
-      round(a, b);
+      round();
     }
   }
 
  private:
   V3<T> point_[3];  // of the difference, at the corners
 
-  VOLVOX_KERNEL V3<T> difference(const Convex& a, const Convex& b, const T& i, const T& k) const {
-    return corner_at(a, i) - (axes * corner_at(b, k) + position) + shift;
+  VOLVOX_KERNEL static V3<T> corners_at(const Convex* const (&hulls)[lane_count<T>], const T& index) {
+    alignas(sizeof(T)) V3<T> corner;
+    for (int lane = 0; lane < lane_count<T>; ++lane) {
+      const std::size_t i = static_cast<std::size_t>(take(index, lane));
+      const Convex& hull = *hulls[lane];
+      put(corner.x, lane, hull.x[i]), put(corner.y, lane, hull.y[i]), put(corner.z, lane, hull.z[i]);
+    }
+    return corner;
+  }
+  VOLVOX_KERNEL V3<T> difference(const T& i, const T& k) const {
+    return corners_at(a, i) - (axes * corners_at(b, k) + position) + shift;
+  }
+  // Of the lanes that are open; of the others any corner.
+  VOLVOX_KERNEL static T farthest(const Convex* const (&hulls)[lane_count<T>], const V3<T>& direction,
+                                  const Mask& open) {
+    T corner{};
+    for (int lane = 0; lane < lane_count<T>; ++lane) {
+      if (!take(open, lane)) continue;
+      put(corner, lane,
+          farthest_corner<T>(*hulls[lane], take(direction.x, lane), take(direction.y, lane), take(direction.z, lane)));
+    }
+    return corner;
   }
   VOLVOX_KERNEL Mask has(int k) const { return corner_a[k] >= 0.0; }
 
-  VOLVOX_KERNEL void round(const Convex& a, const Convex& b) {
-    const T size = dot(nearest, nearest);
-    const T i = farthest_corner(a, -nearest), k = farthest_corner(b, transposed_times(axes, nearest));
-    const V3<T> next = difference(a, b, i, k);
-    const T progress = dot(nearest, next), bound = progress - dot(nearest, shift), gap = size - progress;
+  VOLVOX_KERNEL void round() {
     const Mask open = outcome == all_lanes<T>(Search::open);
+    const T size = dot(nearest, nearest);
+    const T i = farthest(a, -nearest, open), k = farthest(b, transposed_times(axes, nearest), open);
+    const V3<T> next = difference(i, k);
+    const T progress = dot(nearest, next), bound = progress - dot(nearest, shift), gap = size - progress;
     rounds = choose(open, rounds + 1.0, rounds);
     // Whatever direction `nearest` is, bound / |nearest| is no more than the distance without the shift.
     const Mask far = open & (bound > 0.0) & (bound * bound > size * (reach * reach));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/physics/native/wide.h"
+
 namespace volvox::physics::native {
 namespace {
 
@@ -11,6 +13,8 @@ using NormalOf = ContactPoint::NormalOf;
 // A face counts as the one that is touched if its normal is this near to the contact's.
 constexpr double aligned = 0.985;  // 10 degrees
 constexpr int disc_corners = 12;
+// Of more faces, eight are looked at side by side.
+constexpr std::size_t many_faces = 8;
 static_assert(cylinder_side_id == 2 * disc_corners);
 
 // The part of a core that faces a direction: a point, a segment or a polygon.
@@ -60,10 +64,17 @@ Feature feature(const Convex& c, const Vec3& direction) {
     for (std::size_t i = 0; i < c.points.size(); ++i) f.add(c.points[i], static_cast<std::uint32_t>(i));
     return f;
   }
-  const Convex::Face* best = nullptr;
-  for (const Convex::Face& face : c.faces) {
-    const double d = dot(face.normal, direction);
-    if (!best || d > f.alignment) best = &face, f.alignment = d;
+  const Convex::Face* best = &c.faces.front();
+  if (c.faces.size() > many_faces && !c.face_x.empty()) {
+    best +=
+        wide_farthest(c.face_x.data(), c.face_y.data(), c.face_z.data(), static_cast<int>(c.face_x.size()), direction);
+    f.alignment = dot(best->normal, direction);
+  } else {
+    f.alignment = dot(best->normal, direction);
+    for (const Convex::Face& face : c.faces) {
+      const double d = dot(face.normal, direction);
+      if (d > f.alignment) best = &face, f.alignment = d;
+    }
   }
   f.normal = best->normal;
   for (int i : best->corners) f.add(c.points[static_cast<std::size_t>(i)], static_cast<std::uint32_t>(i));

@@ -25,7 +25,7 @@ constexpr std::size_t pairs_of_a_portion = 64;
 // Most searches that start from their last corners end after the first round, most others within six.
 constexpr int rounds_of_a_pass[] = {2, 4, 8, 24};
 
-void search_alike(ConvexPair* const* pairs, std::size_t count, int rounds) {
+void search_together(ConvexPair* const* pairs, std::size_t count, int rounds) {
   if (isa() == Isa::avx512) search_avx512(pairs, count, rounds);
   else if (isa() == Isa::avx2) search_avx2(pairs, count, rounds);
   else search_sse2(pairs, count, rounds);
@@ -96,12 +96,13 @@ Next take_up(ConvexPair& pair) {
 
 }  // namespace
 
-void NarrowPhase::settle(std::span<ConvexPair* const> alike, Room& room, GjkCount& count) {
-  room.now.assign(alike.begin(), alike.end());
+void NarrowPhase::settle(std::span<ConvexPair* const> pairs, Room& room, GjkCount& count) {
+  room.now.assign(pairs.begin(), pairs.end());
   for (ConvexPair* pair : room.now) begin(*pair);
-  count.calls += alike.size();
+  count.calls += pairs.size();
   for (std::size_t pass = 0; !room.now.empty(); ++pass) {
-    search_alike(room.now.data(), room.now.size(), rounds_of_a_pass[std::min(pass, std::size(rounds_of_a_pass) - 1)]);
+    search_together(room.now.data(), room.now.size(),
+                    rounds_of_a_pass[std::min(pass, std::size(rounds_of_a_pass) - 1)]);
     room.next.clear();
     for (ConvexPair* pair : room.now) {
       const Next next = take_up(*pair);
@@ -110,7 +111,7 @@ void NarrowPhase::settle(std::span<ConvexPair* const> alike, Room& room, GjkCoun
     }
     room.now.swap(room.next);
   }
-  for (const ConvexPair* pair : alike) count.iterations += pair->rounds;
+  for (const ConvexPair* pair : pairs) count.iterations += pair->rounds;
 }
 
 void NarrowPhase::run(ConvexPair& pair, GjkCount& count) {
@@ -120,22 +121,15 @@ void NarrowPhase::run(ConvexPair& pair, GjkCount& count) {
 }
 
 void NarrowPhase::run(std::span<ConvexPair* const> pairs, ThreadPool* threads, Work& work) {
-  keys_.clear(), sorted_.clear(), first_.clear();
-  for (std::size_t i = 0; i < pairs.size(); ++i)
-    keys_.push_back({static_cast<std::uint64_t>(pairs[i]->a->kind) << 32 | pairs[i]->b->kind, i});
-  std::sort(keys_.begin(), keys_.end());
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    if (i == 0 || keys_[i].kind != keys_[i - 1].kind || i - first_.back() == pairs_of_a_portion) first_.push_back(i);
-    sorted_.push_back(pairs[keys_[i].index]);
-  }
-  first_.push_back(sorted_.size());
-  while (rooms_.size() < first_.size() - 1) {
+  const std::size_t portions = (pairs.size() + pairs_of_a_portion - 1) / pairs_of_a_portion;
+  while (rooms_.size() < portions) {
     rooms_.emplace_back();
     rooms_.back().now.reserve(pairs_of_a_portion), rooms_.back().next.reserve(pairs_of_a_portion);
   }
-  parallel_for(threads, first_.size() - 1, 1, [&](std::size_t i) {
+  parallel_for(threads, portions, 1, [&](std::size_t i) {
     GjkCount count;
-    settle({sorted_.data() + first_[i], first_[i + 1] - first_[i]}, rooms_[i], count);
+    settle(pairs.subspan(i * pairs_of_a_portion, std::min(pairs_of_a_portion, pairs.size() - i * pairs_of_a_portion)),
+           rooms_[i], count);
     Work::add(work.gjk_calls, count.calls), Work::add(work.gjk_iterations, count.iterations);
   });
 }

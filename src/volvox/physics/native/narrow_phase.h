@@ -1,6 +1,5 @@
-// How far pairs of polyhedra are apart, or how deep they overlap: many at once, those of the same two polyhedra side by
-// side in lanes. What a pair comes to depends on nothing but itself: neither on who is beside it nor on the width of
-// the registers nor on threads.
+// How far pairs of polyhedra are apart, or how deep they overlap: many at once, side by side in lanes. What a pair
+// comes to depends on nothing but itself: neither on who is beside it nor on the width of the registers nor on threads.
 #pragma once
 
 #include <array>
@@ -16,7 +15,6 @@ namespace volvox::physics::native {
 
 // Two polyhedra that may be near each other.
 struct ConvexPair {
-  std::size_t of = 0;  // the pair of bodies that asks
   // Asked.
   const Convex* a = nullptr;
   const Convex* b = nullptr;
@@ -39,7 +37,7 @@ struct ConvexPair {
   std::uint64_t rounds = 0;
 };
 
-// Some rounds of the search for pairs of the same two polyhedra, by the instructions that a machine may have.
+// Some rounds of the search, by the instructions that a machine may have.
 void search_sse2(ConvexPair* const* pairs, std::size_t count, int rounds);
 void search_avx2(ConvexPair* const* pairs, std::size_t count, int rounds);
 void search_avx512(ConvexPair* const* pairs, std::size_t count, int rounds);
@@ -58,17 +56,9 @@ class NarrowPhase {
   struct Room {
     std::vector<ConvexPair*> now, next;
   };
-  static void settle(std::span<ConvexPair* const> alike, Room& room, GjkCount& count);
+  static void settle(std::span<ConvexPair* const> pairs, Room& room, GjkCount& count);
 
-  struct Key {
-    std::uint64_t kind;
-    std::size_t index;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
-  std::vector<Key> keys_;
   std::vector<Room> rooms_;  // by portion, kept from one run to the next
-  std::vector<ConvexPair*> sorted_;
-  std::vector<std::size_t> first_;  // of each portion of `sorted_`, and one more at the end
 };
 
 }  // namespace volvox::physics::native

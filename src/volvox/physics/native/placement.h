@@ -16,14 +16,18 @@ struct Placement {
   VOLVOX_KERNEL Vec3 to_second(const Vec3& p) const { return turn_to_second(p - position); }
 };
 
+// The axes of b in the frame of a.
+template <class T>
+VOLVOX_KERNEL M3<T> seen_from(const M3<T>& a, const M3<T>& b) {
+  const V3<T> c0{b.r0.x, b.r1.x, b.r2.x}, c1{b.r0.y, b.r1.y, b.r2.y}, c2{b.r0.z, b.r1.z, b.r2.z};
+  const V3<T> x = transposed_times(a, c0), y = transposed_times(a, c1), z = transposed_times(a, c2);
+  return {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
+}
+
 // Bodies are of any kind with `axes` and `position`.
 template <class A, class B>
 VOLVOX_KERNEL Placement placement_of(const B& b, const A& a) {
-  const V3<double> c0{b.axes.r0.x, b.axes.r1.x, b.axes.r2.x}, c1{b.axes.r0.y, b.axes.r1.y, b.axes.r2.y};
-  const V3<double> c2{b.axes.r0.z, b.axes.r1.z, b.axes.r2.z};
-  const V3<double> x = transposed_times(a.axes, c0), y = transposed_times(a.axes, c1), z = transposed_times(a.axes, c2);
-  return {{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}},
-          plain(transposed_times(a.axes, lane(b.position - a.position)))};
+  return {seen_from(a.axes, b.axes), plain(transposed_times(a.axes, lane(b.position - a.position)))};
 }
 
 }  // namespace volvox::physics::native

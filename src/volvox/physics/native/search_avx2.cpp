@@ -5,12 +5,17 @@
 #  pragma GCC push_options
 #  pragma GCC target("avx2")
 #endif
+#include "volvox/physics/native/pair_kernel.h"
 #include "volvox/physics/native/search_kernel.h"
 
 namespace volvox::physics::native {
 
 void search_avx2(ConvexPair* const* pairs, std::size_t count, int rounds) {
   search_all<FourLanes>(pairs, count, rounds);
+}
+
+void place_pairs_avx2(BodyPair* pairs, std::size_t count, double horizon) {
+  place_all<FourLanes>(pairs, count, horizon);
 }
 
 }  // namespace volvox::physics::native

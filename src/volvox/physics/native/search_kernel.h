@@ -8,6 +8,7 @@ namespace volvox::physics::native {
 
 template <class T>
 VOLVOX_KERNEL void load(LaneSearch<T>& search, int lane, const ConvexPair& pair) {
+  search.a[lane] = pair.a, search.b[lane] = pair.b;
   put(search.axes.r0, lane, plain(pair.place.axes.r0)), put(search.axes.r1, lane, plain(pair.place.axes.r1));
   put(search.axes.r2, lane, plain(pair.place.axes.r2)), put(search.position, lane, pair.place.position);
   put(search.shift, lane, pair.shift), put(search.reach, lane, pair.reach);
@@ -35,11 +36,11 @@ template <class T>
 VOLVOX_KERNEL void search_together(ConvexPair* const* pairs, int count, int rounds) {
   alignas(64) LaneSearch<T> search;
   for (int lane = 0; lane < lane_count<T>; ++lane) load(search, lane, *pairs[lane < count ? lane : count - 1]);
-  search.run(*pairs[0]->a, *pairs[0]->b, rounds);
+  search.run(rounds);
   for (int lane = 0; lane < count; ++lane) store(search, lane, *pairs[lane]);
 }
 
-// Pairs of the same two polyhedra. One that is left over is searched for alone, which has the same bits.
+// One that is left over is searched for alone, which has the same bits.
 template <class T>
 VOLVOX_KERNEL void search_all(ConvexPair* const* pairs, std::size_t count, int rounds) {
   constexpr std::size_t width = lane_count<T>;

@@ -42,8 +42,14 @@ struct Builder {
     for (const Vec3& p : points) convex.points.push_back(pose * p);
     convex.faces = polyhedron_faces(convex.points);
     for (const Vec3& p : convex.points) convex.x.push_back(p.x), convex.y.push_back(p.y), convex.z.push_back(p.z);
-    while (!convex.x.empty() && convex.x.size() % 8 != 0)
-      convex.x.push_back(convex.x[0]), convex.y.push_back(convex.y[0]), convex.z.push_back(convex.z[0]);
+    for (const Convex::Face& face : convex.faces) {
+      const Vec3& n = face.normal;
+      convex.face_x.push_back(n.x), convex.face_y.push_back(n.y), convex.face_z.push_back(n.z);
+    }
+    for (std::vector<double>* column :
+         {&convex.x, &convex.y, &convex.z, &convex.face_x, &convex.face_y, &convex.face_z}) {
+      while (!column->empty() && column->size() % row_block != 0) column->push_back(column->front());
+    }
     convex.centre = {};
     for (const Vec3& p : convex.points) convex.centre += p / static_cast<double>(convex.points.size());
   }
@@ -201,7 +207,6 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
   };
   for (Convex& convex : made->convexes) {
     include(convex.bounds);
-    convex.kind = kinds_++;
     (convex.polyhedron() ? made->polyhedra : made->others) = true;
     convex.reach = farthest_from(convex, convex.bounds.centre);
     made->reach = std::max(made->reach, farthest_from(convex, {}));

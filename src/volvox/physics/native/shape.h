@@ -21,9 +21,10 @@ struct Convex {
     Vec3 normal;
     std::vector<int> corners;  // counter-clockwise seen from outside; of large faces, some
   };
-  std::vector<Vec3> points;     // of the core; none: a cylinder
-  std::vector<double> x, y, z;  // the same of polyhedra, padded to a multiple of 8 by the first
-  std::vector<Face> faces;      // of a polyhedron
+  std::vector<Vec3> points;                    // of the core; none: a cylinder
+  std::vector<double> x, y, z;                 // the same of polyhedra, padded to a multiple of 8 by the first
+  std::vector<Face> faces;                     // of a polyhedron
+  std::vector<double> face_x, face_y, face_z;  // their normals, padded in the same way
   double radius = 0;
   // A cylinder.
   Vec3 axis;
@@ -33,7 +34,6 @@ struct Convex {
   Box3 bounds;
   double reach = 0;  // from the middle of its bounds
   int collider = 0;
-  std::uint32_t kind = 0;  // no other convex of the world has it, but of bodies that share a shape
   model::Material material;
 
   bool cylinder() const { return disc > 0; }
@@ -122,7 +122,6 @@ class ShapeCache {
     std::weak_ptr<const Shape> shape;
   };
   std::map<const model::Geometry*, std::vector<Entry>> entries_;  // for look-up only
-  std::uint32_t kinds_ = 0;                                       // of convexes, given away so far
 };
 
 // The triangles of a height field cell, in the field's frame.
