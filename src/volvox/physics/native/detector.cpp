@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "volvox/base/check.h"
 #include "volvox/base/isa.h"
 
 namespace volvox::physics::native {
@@ -80,6 +81,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   foresee_hits(view, step);
   // A contact is large: those that stay are copied once, to where they belong.
   old_.swap(contacts);
+  VOLVOX_ASSERT(calm_count_ <= old_.size());
   const std::span<ContactPoint> calm = std::span(old_).first(calm_count_), rest = std::span(old_).subspan(calm_count_);
   contacts.clear();
   collide_pairs(view, pairs_, horizon, threads, {calm, rest, alarmed}, contacts);
@@ -225,6 +227,7 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     auto stay = begin(i);
     const auto end = old.alarmed.empty() ? stay : i + 1 < chunks ? begin(i + 1) : old.calm.end();
     for (const BodyPair& pair : chunk.pairs) {
+      VOLVOX_ASSERT(pair.end_listed <= chunk.listed.size());
       for (; stay != end && earlier(*stay, {pair.a, pair.b}); ++stay)
         if (old.stays(*stay)) found.push_back(*stay);
       add_contacts(pair, std::span(chunk.listed).subspan(pair.first_listed, pair.end_listed - pair.first_listed),

@@ -42,7 +42,7 @@ VOLVOX_KERNEL void take_up_farther(T& most, T& which) {
 // The corner that is farthest along a direction, of several the first. T: as many corners at a time. (With a lane for
 // each direction, all lanes would have to ask for the same polyhedron, and half of them stood empty.)
 template <class T>
-VOLVOX_KERNEL int farthest_corner(const Convex& hull, double dx, double dy, double dz) {
+VOLVOX_KERNEL double farthest_corner(const Convex& hull, double dx, double dy, double dz) {
   const double *x = hull.x.data(), *y = hull.y.data(), *z = hull.z.data();
   const int count = static_cast<int>(hull.x.size());
   if constexpr (std::same_as<T, double>) {
@@ -60,7 +60,7 @@ VOLVOX_KERNEL int farthest_corner(const Convex& hull, double dx, double dy, doub
       most = choose(farther, along, most), which = choose(farther, here, which);
     }
     detail::take_up_farther<lane_count<T> / 2>(most, which);
-    return static_cast<int>(which[0]);
+    return which[0];
   }
 }
 

@@ -68,7 +68,8 @@ class LanePairs {
     const T margin = slack_ + (length(a_.linear - b_.linear) + turning_) * horizon;
     const M3<T> axes = seen_from(a_.axes, b_.axes);
     const V3<T> position = transposed_times(a_.axes, b_.position - a_.position);
-    const M3<T> back{{axes.r0.x, axes.r1.x, axes.r2.x}, {axes.r0.y, axes.r1.y, axes.r2.y}, {axes.r0.z, axes.r1.z, axes.r2.z}};
+    const M3<T> back{
+        {axes.r0.x, axes.r1.x, axes.r2.x}, {axes.r0.y, axes.r1.y, axes.r2.y}, {axes.r0.z, axes.r1.z, axes.r2.z}};
     const MaskOf<T> near = overlap(a_.box, bounds_in(b_.box, axes, position, margin)) &
                            overlap(b_.box, bounds_in(a_.box, back, back * -position, margin));
     for (int lane = 0; lane < count; ++lane) {

@@ -139,7 +139,8 @@ TEST_F(PairTest, faces_are_kept_as_columns_too) {
       many += convex.faces.size() > 8;
       ASSERT_EQ(convex.face_x.size() % row_block, 0u);
       for (int i = 0; i < 50; ++i) {
-        const Vec3 direction = i < 10 ? -convex.faces[static_cast<std::size_t>(i) % convex.faces.size()].normal : vector();
+        const Vec3 direction =
+            i < 10 ? -convex.faces[static_cast<std::size_t>(i) % convex.faces.size()].normal : vector();
         const auto better = [&](const Convex::Face& x, const Convex::Face& y) {
           return dot(x.normal, direction) < dot(y.normal, direction);
         };

@@ -1,6 +1,7 @@
 // Scenes that break engines: they must stand, hold and say what went wrong.
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "volvox/physics/native/test/scenes.h"
 
@@ -254,6 +255,45 @@ TEST(Robustness, a_runaway_names_its_body_in_its_step) {
   const StepStatus status = bench.tick();
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.body, other);
+}
+
+// Sixty robots that can hardly bend fall onto each other at 6 m/s.
+TEST(Robustness, tight_limits_hold_in_a_heap) {
+  for (const std::uint64_t seed : {11, 12, 13}) {
+    std::mt19937_64 random(seed);
+    const auto number = [&] { return std::uniform_real_distribution<double>(-1, 1)(random); };
+    Bench bench;
+    bench.add(ground());
+    std::vector<JointId> hinges;
+    for (int i = 0; i < 60; ++i) {
+      const Vec3 at{0.25 * (i % 4), 0.2 * (i / 4 % 3), 0.3 + 0.25 * (i / 12)};
+      const Quat turn = normalized(Quat{number(), number(), number(), number()});
+      BodyId last;
+      Pose last_pose;
+      for (int k = 0; k < 4; ++k) {
+        const Pose pose{at + turn * Vec3{0.07 * k, 0, 0}, turn};
+        BodyDesc desc = box(0.15, {0.06, 0.05, 0.04}, pose);
+        desc.owner = static_cast<std::uint32_t>(i + 1), desc.quiet = true;
+        desc.velocity.linear = {0, 0, -6};
+        const BodyId id = bench.add(desc);
+        if (k > 0) {
+          const Vec3 axis = turn * (k % 2 == 1 ? Vec3{0, 1, 0} : Vec3{0, 0, 1});
+          JointDesc hinge =
+              joint_at(JointType::revolute, last, last_pose, id, pose, at + turn * Vec3{0.07 * k - 0.035, 0, 0}, axis);
+          hinge.lower = -0.1, hinge.upper = 0.1;
+          hinges.push_back(bench->add_joint(hinge));
+        }
+        last = id, last_pose = pose;
+      }
+    }
+    double overrun = 0;
+    for (int i = 0; i < 45; ++i) {
+      ASSERT_TRUE(bench.tick().ok());
+      for (const JointId hinge : hinges)
+        overrun = std::max(overrun, std::fabs(bench->joints()[hinge.index].position) - 0.1);
+    }
+    EXPECT_LT(overrun, 0.02) << "rad, seed " << seed;
+  }
 }
 
 // A slide with a motor of endless gain drives its block against a wall.

@@ -233,6 +233,27 @@ TEST(Round, what_is_round_lies_in_a_slit) {
   }
 }
 
+// Across it a capsule lies on the two edges, as high as on a floor, at whatever angle.
+TEST(Round, a_capsule_lies_across_a_slit) {
+  constexpr double slit = 0.02;  // half of it
+  for (const double cell : {0.4, 0.04}) {
+    for (const double angle : {0.3, 0.8, 1.3, pi / 2}) {  // from the slit's direction
+      model::MeshData mesh;
+      add_sheet(mesh, -0.4 - slit, -slit, cell, [](double) { return 0.0; });
+      add_sheet(mesh, slit, 0.4 + slit, cell, [](double) { return 0.0; });
+      Bench bench;
+      bench.add(fixed_mesh(std::move(mesh)));
+      BodyDesc desc = wheel_at({0.001, 0, radius + 0.002});
+      desc.pose.rotation = Quat::axis_angle({0, 0, 1}, angle) * desc.pose.rotation;
+      desc.geometry = geometry_of(model::Capsule{radius, 0.16}, rubber);
+      const BodyId capsule = bench.add(desc);
+      bench.run(2);
+      EXPECT_NEAR(bench.pose(capsule).position.z, radius, 1.5e-4) << "angle " << angle << ", cell " << cell;
+      EXPECT_LT(length(bench.velocity(capsule).linear), 1e-6) << "angle " << angle << ", cell " << cell;
+    }
+  }
+}
+
 // What a body's contacts cost must not grow with the triangles under it.
 TEST(Round, a_fine_mesh_gives_no_more_contacts_than_a_coarse_one) {
   const auto contacts = [](double cell) {
