@@ -104,7 +104,6 @@ TEST(DprsimWalkers, MeetAndRescueWithAnySeed) {
   }
 }
 
-// One and two cannot walk: without a walker they stay where they are.
 // The same program, in dynamics: two groups meet by their magnets alone.
 const Settings by_magnets = {{"magnets", "true"}, {"groups", "2"}, {"size", "4"}, {"isolated", "0"}, {"side", "8"}};
 
@@ -121,6 +120,7 @@ TEST(DprsimWalkers, ByMagnetsHaveTheSameHashAtAnyNumberOfThreadsAndAfterARestore
   expect_same_hash("dprsim/walkers", by_magnets, 4);
 }
 
+// One and two cannot walk: without a walker they stay where they are.
 TEST(DprsimWalkers, GroupsThatAreTooSmallDoNotMove) {
   const auto report = run("dprsim/walkers", {{"groups", "1"}, {"isolated", "10"}, {"range", "1.1"}}, 60, 3, "none");
   EXPECT_EQ(metric(report, "rolls"), 0);
