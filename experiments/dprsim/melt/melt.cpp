@@ -93,8 +93,10 @@ std::string Melt::camera() const {
   Vec3 high = begun_[0];
   for (const Vec3& place : begun_)
     for (int axis = 0; axis < 3; ++axis) high[axis] = std::max(high[axis], place[axis]);
-  const Vec3 middle = (begun_[0] + high) / 2;
-  const double far = 1.6 * length(high - begun_[0]);
+  Vec3 middle = (begun_[0] + high) / 2;
+  middle.z =
+      begun_[0].z + 0.22 * (high.z - begun_[0].z);  // the plate is seen from above, and wider than the tower is high
+  const double far = 1.42 * length(high - begun_[0]);
   return fmt::format("{},{},{}:{},{},{}", middle.x + 0.75 * far, middle.y - 0.65 * far, middle.z + 0.45 * far, middle.x,
                      middle.y, middle.z);
 }

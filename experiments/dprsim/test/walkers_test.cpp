@@ -6,6 +6,8 @@
 #include "study.h"
 #include "volvox/base/test/temporary_folder.h"
 #include "volvox/base/text.h"
+#include "volvox/lattice/catom_world.h"
+#include "volvox/lattice/programs/walker.h"
 
 namespace volvox::experiments {
 namespace {
@@ -104,7 +106,36 @@ TEST(DprsimWalkers, MeetAndRescueWithAnySeed) {
   }
 }
 
-// One and two cannot walk: without a walker they stay where they are.
+// A row of six loses its third: two are left, who cannot walk, and three, who notice it, choose a leader, and fetch the
+// two. Without patience they believe in the leader that they have lost, and rest.
+TEST(DprsimWalkers, NoticeThatTheirGroupHasSplit) {
+  for (const std::uint32_t patience : {0u, 120u}) {
+    lattice::CatomWorld world(lattice::Lattice(lattice::Kind::hex),
+                              {.seed = 5, .radio_range = 1e6, .motion = {.keep_connected = true}});
+    lattice::Walker prototype;
+    prototype.period = 10, prototype.patience = patience;
+    ASSERT_TRUE(world.load(prototype).ok() && world.add_box({0, 0, 0}, {5, 0, 0}).ok() && world.start().ok());
+    const auto state = [&](std::uint32_t catom) { return *world.state<lattice::Walker>(catom); };
+    ASSERT_TRUE(world.run(100).ok());
+    for (std::uint32_t catom = 0; catom < 6; ++catom)
+      EXPECT_TRUE(state(catom).leader == 0 && state(catom).walks && state(catom).met) << catom;
+    ASSERT_TRUE(world.remove(2).ok());
+    bool called = false, chosen = false;
+    for (int tick = 0; tick < 2000; ++tick) {
+      ASSERT_TRUE(world.tick().ok());
+      called = called || (!state(0).walks && !state(1).walks && state(1).leader == 0);
+      chosen = chosen || (state(3).leader == 3 && state(5).leader == 3 && state(4).walks);
+    }
+    EXPECT_EQ(called, patience > 0);
+    EXPECT_EQ(chosen, patience > 0);
+    bool one_leader = true, all_walk = true;
+    for (const std::uint32_t catom : {0u, 1u, 3u, 4u, 5u})
+      one_leader = one_leader && state(catom).leader == 0, all_walk = all_walk && state(catom).walks;
+    EXPECT_TRUE(one_leader && all_walk) << patience;  // met again, or never noticed
+    EXPECT_EQ(world.motion().moves > 0, patience > 0);
+  }
+}
+
 // The same program, in dynamics: two groups meet by their magnets alone.
 const Settings by_magnets = {{"magnets", "true"}, {"groups", "2"}, {"size", "4"}, {"isolated", "0"}, {"side", "8"}};
 
@@ -121,6 +152,7 @@ TEST(DprsimWalkers, ByMagnetsHaveTheSameHashAtAnyNumberOfThreadsAndAfterARestore
   expect_same_hash("dprsim/walkers", by_magnets, 4);
 }
 
+// One and two cannot walk: without a walker they stay where they are.
 TEST(DprsimWalkers, GroupsThatAreTooSmallDoNotMove) {
   const auto report = run("dprsim/walkers", {{"groups", "1"}, {"isolated", "10"}, {"range", "1.1"}}, 60, 3, "none");
   EXPECT_EQ(metric(report, "rolls"), 0);

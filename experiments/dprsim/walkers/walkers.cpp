@@ -19,6 +19,7 @@ using lattice::Walker;
 
 constexpr std::int64_t look_every = 10;  // ticks
 constexpr double pitch = 0.044;          // m, that of planar catoms
+constexpr std::uint32_t patience = 8;    // rounds without news of the leader: in dynamics groups may split
 
 // Groups, which grow from a cell by chance, and single catoms; no two of them touch.
 class Places {
@@ -105,10 +106,11 @@ Result<model::WorldModel> Walkers::init(sim::Setup& setup) {
                    "give a larger side (--set side=200), or fewer of them");
   first_isolated_ = narrow<std::uint32_t>(groups * size);
   Walker prototype;
+  const bool magnets = setup.settings.at("magnets") == "true";
   prototype.period = narrow<std::uint16_t>(whole("period"));
+  if (magnets) prototype.patience = patience * prototype.period;
   if (const auto done = world_->load(prototype); !done.ok()) return done.error();
   if (const auto done = world_->add(places.cells); !done.ok()) return done.error();
-  const bool magnets = setup.settings.at("magnets") == "true";
   const auto started = magnets ? put_into_dynamics(setup) : world_->start();
   if (!started.ok()) return started.error();
   begun_at_ = barycentre(*world_);

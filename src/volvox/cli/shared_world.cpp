@@ -46,13 +46,16 @@ Result<std::unique_ptr<SharedWorld>> SharedWorld::join() {
   shared->exchange_ = std::make_unique<cluster::Exchange>(*shared->ranks_, &shared->stop_.requested());
   if (shared->leads()) return shared;
   std::error_code error;
-  shared->folder_ = fs::temp_directory_path(error) / fmt::format("volvox_rank_{}", platform::process_number());
-  fs::create_directories(shared->folder_, error);
+  const fs::path temporary = fs::temp_directory_path(error);
+  if (!error) {
+    shared->folder_ = temporary / fmt::format("volvox_rank_{}", platform::process_number());
+    fs::create_directories(shared->folder_, error);
+  }
   const bool silent = std::freopen("/dev/null", "w", stdout) != nullptr &&
                       std::freopen((shared->folder_ / "errors").c_str(), "w", stderr) != nullptr;
   if (!error && silent) return shared;
-  Error failure(
-      Diagnostic{shared->folder_.string(), 0, "a rank cannot keep its files here", "set TMPDIR to another folder"});
+  Error failure(Diagnostic{shared->folder_.empty() ? "TMPDIR" : shared->folder_.string(), 0,
+                           "a rank cannot keep its files here", "set TMPDIR to another folder"});
   shared->exchange_->fail(failure.text());  // the others would wait for it
   return failure;
 }

@@ -9,6 +9,9 @@
 // - To walk, the catom that is farther from the target than all its neighbours rolls along the edge of its group, until
 //   the next roll would lead it away from the target again. Then another one is farthest.
 // - Who hears one walker only, its own, and no call, has met everybody and rests.
+// - Where groups can split, as in dynamics (`patience`), a leader counts the rounds, and its number and that of the
+//   round go through the group. Who hears of no new round for `patience` ticks has lost its leader: it is its own
+//   again, and believes in the lost one only when that has counted on. Three or more are counted anew in every round.
 // The world owns a state for each catom and runs it by one thread at a time; the same seed gives the same ways.
 #pragma once
 
@@ -34,10 +37,10 @@ constexpr std::int64_t far_apart(const Place& a, const Place& b) {
 }
 
 struct Greeting {  // by wire
-  std::uint32_t leader = 0;
+  std::uint32_t leader = 0, round = 0;
   bool walks = false;
 };
-VOLVOX_TYPE(Greeting, leader, walks)
+VOLVOX_TYPE(Greeting, leader, round, walks)
 
 struct Announcement {  // by radio, of a walker
   std::uint32_t leader = 0;
@@ -56,13 +59,18 @@ struct Walker {
   static constexpr std::uint16_t most_rolls = 300;  // of one walk: then there is nothing better to be found
   static constexpr std::uint8_t most_refusals = 12;
 
-  std::uint16_t period = 30;  // ticks
+  std::uint16_t period = 30;   // ticks
+  std::uint32_t patience = 0;  // ticks without news of the leader; 0: groups never split
   std::uint32_t leader = nobody;
-  bool walks = false;        // its group has three or more
-  bool met = false;          // nobody else is left
-  std::uint8_t around = 0;   // neighbours in the tick before, a bit a port
-  std::uint8_t friends = 0;  // those of them that have greeted it
-  Place stood;               // in the tick before
+  std::uint32_t round = 0, own_round = 0;       // that the leader has counted, as far as it knows; as leader
+  std::int64_t heard = 0;                       // the tick in which it heard of that
+  std::uint32_t lost = nobody, lost_round = 0;  // a leader of which it heard no more, and its last round
+  bool walks = false;                           // its group has three or more
+  bool grown = false;                           // the same, as far as is known in this round
+  bool met = false;                             // nobody else is left
+  std::uint8_t around = 0;                      // neighbours in the tick before, a bit a port
+  std::uint8_t friends = 0;                     // those of them that have greeted it
+  Place stood;                                  // in the tick before
   std::uint32_t radioed = 0;
 
   // Of the round that is being heard.
@@ -89,9 +97,10 @@ struct Walker {
 
   void new_tick(Catom& catom) {
     greet_neighbors(catom);
-    const std::int64_t round = catom.tick() % period;
-    if (round == 0 && leader == catom.id()) announce(catom);
-    if (round == 2) end_round();
+    if (patience > 0) watch_leader(catom);
+    const std::int64_t phase = catom.tick() % period;
+    if (phase == 0 && leader == catom.id()) announce(catom);
+    if (phase == 2) end_round();
     if (walks && has_target && !catom.moving()) walk(catom);
   }
 
@@ -99,12 +108,15 @@ struct Walker {
     // Who is on its way leaves those that have come meanwhile: it belongs to them only if it meets them again.
     if (catom.moving() || catom.sender() != catom.neighbor(port)) return;
     friends = narrow<std::uint8_t>(friends | 1 << port);
-    const bool grown = !walks && (greeting.walks || std::popcount(friends) >= 2);
-    const bool news = greeting.leader < leader || grown;
-    leader = std::min(leader, greeting.leader);
-    walks = walks || grown;
-    if (news) catom.broadcast(Greeting{leader, walks}, by_wire);
-    else if (greeting.leader > leader || greeting.walks != walks) catom.send(port, Greeting{leader, walks}, by_wire);
+    if (greeting.leader == lost && greeting.round <= lost_round) return;  // from one that has not missed it yet
+    const bool other = greeting.leader < leader, next = greeting.leader == leader && greeting.round > round;
+    if (next) begin_round();
+    if (other || next) leader = greeting.leader, round = greeting.round, heard = catom.tick();
+    const bool same = greeting.leader == leader && greeting.round == round;
+    const bool grows = !grown && ((greeting.walks && (same || patience == 0)) || std::popcount(friends) >= 2);
+    grown = grown || grows, walks = walks || grown;
+    if (other || next || grows) catom.broadcast(own_greeting(), by_wire);
+    else if (!same || greeting.walks != grown) catom.send(port, own_greeting(), by_wire);
   }
   void heard_walker(Catom& catom, int, const Announcement& a) { count(catom, a); }
   void heard_call(Catom&, int, const Call& call) {
@@ -121,6 +133,19 @@ struct Walker {
   }
 
  private:
+  Greeting own_greeting() const { return {leader, round, grown}; }
+  void begin_round() { walks = grown, grown = std::popcount(friends) >= 2; }
+
+  void watch_leader(Catom& catom) {
+    const std::int64_t now = catom.tick();
+    const bool leads = leader == catom.id();
+    if (leads ? now % period != 0 : now - heard <= patience) return;
+    if (!leads) lost = leader, lost_round = round, leader = catom.id(), grown = std::popcount(friends) >= 2;
+    begin_round();
+    round = ++own_round, heard = now;
+    catom.broadcast(own_greeting(), by_wire);
+  }
+
   void greet_neighbors(Catom& catom) {
     if (catom.moving()) return;
     if (const Place here = place_of(catom.cell()); !(here == stood)) stood = here, around = 0, friends = 0;
@@ -129,7 +154,7 @@ struct Walker {
       if (catom.has_neighbor(port)) now = narrow<std::uint8_t>(now | 1 << port);
     if (now == around) return;
     for (int port = 0; port < 6; ++port)
-      if ((now & ~around) >> port & 1) catom.send(port, Greeting{leader, walks}, by_wire);
+      if ((now & ~around) >> port & 1) catom.send(port, own_greeting(), by_wire);
     friends = narrow<std::uint8_t>(friends & now);
     around = now;
   }
@@ -246,8 +271,8 @@ struct Walker {
     return true;
   }
 };
-VOLVOX_TYPE(Walker, period, leader, walks, met, around, friends, stood, radioed, walkers, calls, sum_x, sum_y, nearest,
-            caller, nearest_far, caller_far, caller_at, leader_at, target, has_target, rescuer, turn, refused, rolls,
-            wait, begun_far, left, asked)
+VOLVOX_TYPE(Walker, period, patience, leader, round, own_round, heard, lost, lost_round, walks, grown, met, around,
+            friends, stood, radioed, walkers, calls, sum_x, sum_y, nearest, caller, nearest_far, caller_far, caller_at,
+            leader_at, target, has_target, rescuer, turn, refused, rolls, wait, begun_far, left, asked)
 
 }  // namespace volvox::lattice
