@@ -12,18 +12,20 @@ class Alternate final : public mind::Behavior {
     amplitude_ = agent.parameter("amplitude", 0.5);
     period_ = agent.parameter("period", 2.0);
     for (const std::string& action : agent.actions())
-      if (agent.has_percept(action + ".angle")) joints_.push_back(action);
+      if (agent.has_percept(action + ".angle")) joints_.push_back(agent.find_action<mind::JointCommand>(action));
   }
   void step(mind::Agent& agent) override {
     const bool first_half = std::fmod(agent.time(), period_) < period_ / 2;
-    for (const std::string& joint : joints_) agent.move_to(joint, first_half ? amplitude_ : -amplitude_);
+    const double target = first_half ? amplitude_ : -amplitude_;
+    for (const mind::Action<mind::JointCommand> joint : joints_)
+      agent.act(joint, mind::JointCommand{physics::Control::position, target});
   }
   VOLVOX_STATE()
 
  private:
   double amplitude_ = 0;  // rad
   double period_ = 0;     // s, of a whole cycle
-  std::vector<std::string> joints_;
+  std::vector<mind::Action<mind::JointCommand>> joints_;
 };
 
 }  // namespace volvox::robots

@@ -53,7 +53,9 @@ class Scatter final : public sim::Experiment {
     for (const world::PlacementIndex module : world.modules())
       for (std::uint32_t i = 0; i < world.module_model(module).links.size(); ++i) {
         const world::LinkIndex link = world.part(module).first_link + i;
-        lowest_ = std::min(lowest_, (world.link_pose(link) * world.link_model(link).inertial.position).z);
+        const Vec3& centre = world.link_model(link).inertial.position;
+        const Pose pose = world.link_pose(link);
+        if (pose.position.z - 1.000001 * length(centre) < lowest_) lowest_ = std::min(lowest_, (pose * centre).z);
       }
   }
 

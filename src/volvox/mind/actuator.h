@@ -37,8 +37,8 @@ class Actuator {
   // it is called for several modules at once.
   virtual bool on_board() const { return false; }
   virtual const TypeInfo& type() const = 0;  // of the action
-  // Carries out a command, which already contains its noise. In the act phase it is called in one thread, in the order
-  // of modules.
+  // Carries out a command, which already contains its noise. In the act phase, those of modules that use one that
+  // is not on_board() are called one after another, in the order of modules.
   virtual void apply(const ActContext& context, const Value& command) const = 0;
 };
 

@@ -58,7 +58,8 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
   for (std::size_t j = 0; j < model->joints.size(); ++j) {
     const model::Joint& joint = model->joints[j];
     if (joint.type != model::JointType::revolute && joint.type != model::JointType::prismatic) continue;
-    const int index = narrow<int>(j);
+    const int index = narrow<int>(j), first = narrow<int>(sensors.size());
+    joint_percepts.push_back({index, first, first + 1, joint.motor ? first + 2 : -1});
     if (auto ok = add(joint.name + ".angle", make_joint_angle_sensor(index), 0); !ok.ok()) return ok;
     if (auto ok = add(joint.name + ".velocity", make_joint_velocity_sensor(index), 0); !ok.ok()) return ok;
     if (joint.motor)
@@ -66,9 +67,11 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
   }
   for (std::size_t d = 0; d < model->docks.size(); ++d) {
     const std::string& dock = model->docks[d].name;
+    dock_percepts.push_back({narrow<int>(d), narrow<int>(sensors.size()), narrow<int>(sensors.size()) + 1});
     if (auto ok = add(dock + ".dock", make_dock_state_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
     if (auto ok = add(dock + ".load", make_dock_load_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
   }
+  first_other_percept = sensors.size();
   for (const model::Wire& wire : model->wires) {
     const std::string& dock = model->docks[wire.dock].name;
     if (auto ok = add(dock + ".link", make_link_sensor(wire.dock), wire.line); !ok.ok()) return ok;

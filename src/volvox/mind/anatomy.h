@@ -53,6 +53,18 @@ struct Anatomy {
   bool needs_contacts = false;
   double neighbor_range = 0;  // m, the largest of its sensors
 
+  // The percepts of joints and docks, which every module has: they are the first.
+  struct OfJoint {
+    int joint, angle, velocity;
+    int torque;  // negative: it has no motor
+  };
+  struct OfDock {
+    int dock, state, load;
+  };
+  std::vector<OfJoint> joint_percepts;
+  std::vector<OfDock> dock_percepts;
+  std::size_t first_other_percept = 0;
+
  private:
   Result<void> add_sensors(const Registries& registries);
   Result<void> add_actuators(const Registries& registries);

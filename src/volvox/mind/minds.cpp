@@ -11,6 +11,20 @@
 #include "volvox/world/matter.h"
 
 namespace volvox::mind {
+namespace {
+
+// What a module has lies scattered over memory: while one is at work, the first lines of what a later one needs are
+// asked for.
+void ask_for(const void* what, std::size_t bytes) {
+  const auto* first = static_cast<const char*>(what);
+  for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at, 1);
+}
+template <class T>
+void ask_for(const std::vector<T>& values) {
+  ask_for(values.data(), values.size() * sizeof(T));
+}
+
+}  // namespace
 
 // Calls a behaviour. An exception stops the run with a message, not the program.
 template <class Call>
@@ -235,7 +249,8 @@ void Minds::sense_one(const world::World& world, double dt, AgentIndex i) {
   SenseContext context{world,           agent.placement_, dt, {},
                        contact_forces_, exchange_.get(),  i,  neighbor_range_ > 0 ? &neighborhood_ : nullptr};
   std::size_t span = casts_rays_ ? first_ray_span_[i] : 0;
-  for (std::size_t p = 0; p < anatomy.sensors.size(); ++p) {
+  sense_joints_and_docks(context);
+  for (std::size_t p = anatomy.first_other_percept; p < anatomy.sensors.size(); ++p) {
     if (casts_rays_ && span < first_ray_span_[i + 1] && ray_spans_[span].percept == narrow<int>(p)) {
       context.hits = std::span(hits_).subspan(ray_spans_[span].first, ray_spans_[span].count);
       ++span;
@@ -245,12 +260,39 @@ void Minds::sense_one(const world::World& world, double dt, AgentIndex i) {
   for (NoiseSlot& slot : noises_[i].percepts) slot.chain.apply(agent.percepts_[slot.index]);
 }
 
+// As their sensors read them; but the percepts of docks only where something can have changed. Noise changes percepts,
+// so that a module with noise reads all.
+void Minds::sense_joints_and_docks(const SenseContext& context) {
+  Agent& agent = agents_[context.agent];
+  const Anatomy& anatomy = *agent.anatomy_;
+  const auto number = [&](int percept) -> double& { return *agent.percepts_[percept].get<double>(); };
+  for (const Anatomy::OfJoint& of : anatomy.joint_percepts) {
+    const physics::JointState state = context.world.joint_state(context.joint(of.joint));
+    number(of.angle) = state.position;
+    number(of.velocity) = state.velocity;
+    if (of.torque >= 0) number(of.torque) = state.torque;
+  }
+  SeenDocks& seen = seen_docks_[context.agent];
+  const std::uint32_t changes = context.world.dock_changes(agent.placement_);
+  const bool all = seen.changes != changes || !noises_[context.agent].percepts.empty();
+  if (!all && !seen.held) return;
+  seen = {changes, false};
+  for (const Anatomy::OfDock& of : anatomy.dock_percepts) {
+    const bool held = context.world.dock_status(context.dock(of.dock)).phase != world::DockPhase::free;
+    seen.held = seen.held || held;
+    if (all) anatomy.sensors[of.state]->read(context, agent.percepts_[of.state]);
+    if (all || held) anatomy.sensors[of.load]->read(context, agent.percepts_[of.load]);
+  }
+}
+
 StepStatus Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
   if (casts_rays_)
     if (StepStatus status = cast_rays(world, dt, threads); !status.ok()) return status;
   if (needs_contacts_) collect_contacts(world), add_pushes(world, dt, contact_forces_);
   if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
   parallel_for(&threads, agents_.size(), 64, [&](std::size_t i) {
+    if (i + 4 < agents_.size()) ask_for(&agents_[i + 4], sizeof(Agent));
+    if (i + 2 < agents_.size()) ask_for(agents_[i + 2].percepts_);
     try {
       sense_one(world, dt, i);
     } catch (const std::exception& error) {
@@ -264,6 +306,12 @@ StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
   VOLVOX_ASSERT(order_.empty() || order_.size() == agents_.size());
   parallel_for(&threads, agents_.size(), 16, [&](std::size_t k) {
     const AgentIndex i = order_.empty() ? AgentIndex(k) : order_[k];
+    if (k + 4 < agents_.size()) ask_for(&agents_[k + 4], sizeof(Agent));
+    if (k + 2 < agents_.size()) {
+      ask_for(agents_[k + 2].programs_), ask_for(agents_[k + 2].actions_);
+      if (const std::size_t slot = first_slot_[k + 2]; slot < first_slot_[k + 3])
+        ask_for(slots_[slot].behavior.get(), 64);
+    }
     agents_[i].now_ = tick_begin;
     agents_[i].dt_ = dt;
     for (const Agent::Observation& seen : agents_[i].observations_) {
@@ -386,6 +434,8 @@ const Value& Minds::disturbed(AgentIndex i, std::size_t action, Value& room) {
 }
 
 std::string Minds::command_problem(AgentIndex i, std::size_t action, const Value& command) const {
+  if (const JointCommand* joint = command.get<JointCommand>(); joint != nullptr && std::isfinite(joint->target))
+    return {};
   bool good = true;
   const_cast<Value&>(command).each_number([&](double& x) { good = good && std::isfinite(x); });
   if (good) return {};
@@ -397,29 +447,48 @@ std::string Minds::command_problem(AgentIndex i, std::size_t action, const Value
                      agents_[i].anatomy_->action_names[action]);
 }
 
-StepStatus Minds::act(world::World& world) {
-  VOLVOX_ASSERT(controller_of_.empty() || controller_of_.size() == agents_.size());
+// Carries out what an agent has set. With `alone` it may be called for one agent at a time only; without, false says
+// that it must be called so, and that nothing was done.
+bool Minds::act_one(world::World& world, AgentIndex i, bool alone) {
+  const Agent& agent = agents_[i];
+  const Anatomy& anatomy = *agent.anatomy_;
+  VOLVOX_ASSERT(agent.actions_.size() == anatomy.actuators.size());
+  if (!alone)
+    for (std::size_t a = 0; a < agent.actions_.size(); ++a)
+      if (agent.action_set_[a] && !anatomy.actuators[a]->on_board()) return false;
+  const Controller* controller =
+      controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
   Value room;
-  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
-    const Agent& agent = agents_[i];
-    const Anatomy& anatomy = *agent.anatomy_;
-    const Controller* controller =
-        controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
-    for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
-      if (!agent.action_set_[a]) continue;
-      // control_one applies it at every substep
-      if (controller && controller->on_board(a) && !agent.off_) continue;
-      try {
-        const Value& command = disturbed(i, a, room);
-        if (std::string problem = command_problem(i, a, command); !problem.empty())
-          return failed(i, std::move(problem));
-        anatomy.actuators[a]->apply({world, agent.placement_}, command);
-      } catch (const std::exception& error) {
-        return failed(i, fmt::format("noise on the action '{}': {}", anatomy.action_names[a], error.what()));
+  for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
+    if (!agent.action_set_[a]) continue;
+    // control_one applies it at every substep
+    if (controller && controller->on_board(a) && !agent.off_) continue;
+    try {
+      const Value& command = disturbed(i, a, room);
+      if (std::string problem = command_problem(i, a, command); !problem.empty()) {
+        failures_[i] = std::move(problem);
+        return true;
       }
+      anatomy.actuators[a]->apply({world, agent.placement_}, command);
+    } catch (const std::exception& error) {
+      failures_[i] = fmt::format("noise on the action '{}': {}", anatomy.action_names[a], error.what());
+      return true;
     }
   }
-  return {};
+  return true;
+}
+
+// Who uses only what may also be used on board goes side by side; the others follow one by one, in their order.
+StepStatus Minds::act(world::World& world, ThreadPool& threads) {
+  VOLVOX_ASSERT(controller_of_.empty() || controller_of_.size() == agents_.size());
+  acts_alone_.resize(agents_.size());
+  parallel_for(&threads, agents_.size(), 64, [&](std::size_t i) {
+    if (i + 2 < agents_.size()) ask_for(agents_[i + 2].actions_), ask_for(agents_[i + 2].action_set_);
+    acts_alone_[i] = !act_one(world, i, false);
+  });
+  for (const AgentIndex i : indices<AgentIndex>(agents_))
+    if (acts_alone_[i] != 0) act_one(world, i, true);
+  return first_failure();
 }
 
 // A message has arrived: Behavior::receive may consume it, otherwise it goes into the mailbox.

@@ -1,6 +1,6 @@
 // The agents and behaviours of all modules, and the phases of a tick that concern them: sense, think, send, act and
-// deliver. Simulation::step calls these in order, from one thread; sense, think and control run in parallel inside,
-// with the same result at any number of threads.
+// deliver. Simulation::step calls these in order, from one thread; sense, think, act and control run in parallel
+// inside, with the same result at any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Minds final : private exchange::Receiver {
   StepStatus sense(const world::World& world, double dt, ThreadPool& threads);
   StepStatus think(Time tick_begin, double dt, ThreadPool& threads);
   StepStatus send(const world::World& world, std::int64_t tick, double dt);
-  StepStatus act(world::World& world);
+  StepStatus act(world::World& world, ThreadPool& threads);
   // Behavior::control, at the beginning of every substep of the move phase.
   bool any_on_board() const { return !controllers_.empty(); }
   StepStatus control(world::World& world, Time substep_begin, double step, ThreadPool& threads);
@@ -152,6 +152,8 @@ class Minds final : private exchange::Receiver {
   StepStatus cast_rays(const world::World& world, double dt, ThreadPool& threads);
   void collect_contacts(const world::World& world);
   void sense_one(const world::World& world, double dt, AgentIndex i);
+  void sense_joints_and_docks(const SenseContext& context);
+  bool act_one(world::World& world, AgentIndex i, bool alone);
   template <class Call>
   void guarded(AgentIndex i, std::size_t slot, const char* doing, Call&& call);
   template <class Call>
@@ -196,6 +198,15 @@ class Minds final : private exchange::Receiver {
   std::unique_ptr<exchange::Exchange> exchange_;
   AgentIndex last_called_ = 0;  // the agent that the network called last
   double dt_ = 0;               // s
+
+  // What the percepts of an agent's docks were made of: they are made anew when it changes.
+  struct SeenDocks {
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    std::uint32_t changes = none;  // World::dock_changes
+    bool held = false;             // a dock is not free, so that it bears a load
+  };
+  std::vector<SeenDocks> seen_docks_;     // by agent
+  std::vector<std::uint8_t> acts_alone_;  // scratch of the act phase, by agent
 
   bool watch_arrivals_ = false;
   std::vector<Arrival> arrivals_;

@@ -24,6 +24,7 @@ void Minds::archive(Archive& ar) {
   VOLVOX_ASSERT(noises_.size() == agents_.size() && failures_.size() == agents_.size());
   // The number and the types of percepts and actions come from the description. A damaged snapshot must not change
   // them, or nothing could be loaded afterwards.
+  if (ar.loading()) seen_docks_.assign(agents_.size(), {});
   if (ar.loading())
     for (std::string& failure : failures_) failure.clear();  // of a tick that is over: several modules may have failed
   const auto load = [&](Agent& agent) {

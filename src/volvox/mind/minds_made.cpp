@@ -34,6 +34,7 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
   }
   minds->first_slot_.push_back(narrow<std::uint32_t>(minds->slots_.size()));
   minds->failures_.resize(minds->agents_.size());
+  minds->seen_docks_.resize(minds->agents_.size());
   VOLVOX_ASSERT(minds->noises_.size() == minds->agents_.size());
   auto exchange = exchange::Exchange::create(world, registries.propagations, seed, *minds);
   if (!exchange.ok()) return exchange.error();

@@ -92,6 +92,7 @@ bool AgentTransfer::load(Agent& agent, Archive& back, std::span<const std::byte>
     return agent.now_ == now && agent.dt_ == dt && agent.running_ == running && agent.off_ == off &&
            agent.clock_.offset == clock.offset && agent.clock_.drift_ppm == clock.drift_ppm;
   };
+  std::vector<Value> percepts = agent.percepts_;  // they are the world's: no behaviour changes them
   std::vector<Time> next_steps;
   for (const Agent::Program& program : agent.programs_) next_steps.push_back(program.next_step);
   try {
@@ -99,7 +100,10 @@ bool AgentTransfer::load(Agent& agent, Archive& back, std::span<const std::byte>
     bool same_steps = true;
     for (std::size_t i = 0; i < next_steps.size(); ++i)
       same_steps = same_steps && agent.programs_[i].next_step == next_steps[i];
-    if (back.ok() && same_steps && unchanged() && possible(agent)) return true;
+    if (back.ok() && same_steps && unchanged() && possible(agent)) {
+      agent.percepts_ = std::move(percepts);
+      return true;
+    }
   } catch (const std::exception&) {
     // Numbers without sense can ask for more memory than there is.
   }

@@ -9,11 +9,9 @@
 namespace volvox::sim {
 
 void LoadPeaks::observe(const world::World& world, std::span<const world::DockEvent> events, double time) {
-  for (world::DockIndex dock = 0; dock < world.docks(); ++dock) {
-    const world::DockStatus& status = world.dock_status(dock);
-    if (status.carrier && status.phase == world::DockPhase::engaged)
+  for (const world::DockIndex dock : world.carriers())
+    if (world.dock_status(dock).phase == world::DockPhase::engaged)
       take(world, dock, world.graph().partner(dock), world.dock_load(dock), time);
-  }
   for (const world::DockEvent& event : events)  // docks that broke carry no load any more
     if (event.kind == world::DockEvent::Kind::broken) take(world, event.dock_a, event.dock_b, event.load, time);
 }

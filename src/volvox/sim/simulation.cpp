@@ -83,7 +83,7 @@ StepStatus Simulation::step() {
   phase(Phase::sense, [&] { return minds_->sense(*world_, dt, threads_); });
   phase(Phase::think, [&] { return minds_->think(begin, dt, threads_); });
   phase(Phase::send, [&] { return minds_->send(*world_, tick_, dt); });
-  phase(Phase::act, [&] { return minds_->act(*world_); });
+  phase(Phase::act, [&] { return minds_->act(*world_, threads_); });
   phase(Phase::dock, [&] { world_->update_docks(dock_events_); });
   phase(Phase::move, [&] { return move(begin, end); });
   phase(Phase::break_, [&] { world_->break_docks(dock_events_); });

@@ -6,6 +6,7 @@
 
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
+#include "volvox/world/open_docks.h"
 #include "volvox/world/world.h"
 
 namespace volvox::world {
@@ -17,8 +18,15 @@ double DockLoad::utilisation(const model::DockStrength& strength) const {
 
 void World::enable_dock(DockIndex dock, bool enabled) {
   VOLVOX_ASSERT(dock < docks_.size());
+  if (docks_[dock].enabled == enabled && (enabled || !docks_[dock].broken)) return;
   docks_[dock].enabled = enabled;
   if (!enabled) docks_[dock].broken = false;
+  note_change(dock);
+}
+
+void World::note_change(DockIndex dock) {
+  ++dock_changes_[graph_.owner(dock)];
+  docks_changed_ = true;
 }
 
 // Joins two docks; `b_in_a` is the pose of b's frame in a's when the dock is closed.
@@ -40,6 +48,7 @@ void World::join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time
     docks_[dock].joint = joint;
     docks_[dock].phase = DockPhase::latching;
     docks_[dock].carrier = dock == a;
+    note_change(dock);
   }
   graph_.join(a, b);
   carriers_.insert(std::lower_bound(carriers_.begin(), carriers_.end(), a), a);
@@ -60,6 +69,7 @@ void World::part_docks(DockIndex dock) {
     docks_[d].joint = {};
     docks_[d].phase = DockPhase::free;
     docks_[d].carrier = false;
+    note_change(d);
   }
   graph_.part(dock);
   carriers_.erase(std::lower_bound(carriers_.begin(), carriers_.end(), carrier));
@@ -67,7 +77,7 @@ void World::part_docks(DockIndex dock) {
 }
 
 void World::update_docks(std::vector<DockEvent>& events) {
-  VOLVOX_ASSERT(consistent() && joints_there());
+  VOLVOX_ASSERT(!docks_changed_ || (consistent() && joints_there()));
   release_disabled(events);
   finish_latching(events);
   capture(events);
@@ -90,6 +100,7 @@ void World::finish_latching(std::vector<DockEvent>& events) {
     if (docks_[a].phase != DockPhase::latching || !engine_->latched()[docks_[a].joint.index]) continue;
     const DockIndex b = graph_.partner(a);
     docks_[a].phase = docks_[b].phase = DockPhase::engaged;
+    note_change(a), note_change(b);
     events.push_back({DockEvent::Kind::engaged, a, b});
   }
 }
@@ -123,14 +134,25 @@ bool face_each_other(const model::Dock& a, const Quat& rotation_a, const model::
 
 }  // namespace
 
-void World::capture(std::vector<DockEvent>& events) {
-  const std::span<const Pose> poses = engine_->poses();
-  finder_.clear();
+// Those that may connect.
+void World::list_open_docks() {
+  open_docks_->clear();
   for (const DockIndex d : indices<DockIndex>(docks_)) {
     const DockStatus& dock = docks_[d];
     if (dock.phase != DockPhase::free || !dock.enabled || dock.broken) continue;
-    finder_.add(d, graph_.owner(d), poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
+    open_docks_->add(d, graph_.owner(d), bodies_[dock_links_[d]].index, length(dock_models_[d]->pose.position));
   }
+  open_docks_->finish();
+  docks_changed_ = false;
+}
+
+void World::capture(std::vector<DockEvent>& events) {
+  if (docks_changed_) list_open_docks();
+  const std::span<const Pose> poses = engine_->poses();
+  finder_.clear();
+  for (const std::uint32_t owner : open_docks_->owners_within(largest_capture_, poses))
+    for (const DockIndex d : open_docks_->docks_of(owner))
+      finder_.add(d, graph_.owner(d), poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
   const auto may_join = [&](DockIndex a, DockIndex b) {
     return graph_.owner(a) != graph_.owner(b) &&
            face_each_other(*dock_models_[a], poses[bodies_[dock_links_[a]].index].rotation, *dock_models_[b],
@@ -181,7 +203,7 @@ DockLoad World::dock_load(DockIndex dock) const {
 }
 
 void World::break_docks(std::vector<DockEvent>& events) {
-  VOLVOX_ASSERT(consistent());
+  VOLVOX_ASSERT(!docks_changed_ || consistent());
   std::vector<DockIndex> breaking;
   for (const DockIndex a : carriers_) {
     if (docks_[a].phase != DockPhase::engaged) continue;
@@ -195,6 +217,7 @@ void World::break_docks(std::vector<DockEvent>& events) {
     events.push_back({DockEvent::Kind::broken, a, b, dock_load(a)});
     part_docks(a);
     docks_[a].broken = docks_[b].broken = true;
+    note_change(a), note_change(b);
     ++docks_broken_;
   }
   graph_.refresh();

@@ -11,10 +11,11 @@
 #include "volvox/physics/system.h"
 #include "volvox/world/magnets.h"
 #include "volvox/world/matter.h"
+#include "volvox/world/open_docks.h"
 
 namespace volvox::world {
 
-World::World() = default;
+World::World() : open_docks_(std::make_unique<OpenDocks>()) {}
 World::~World() = default;
 
 Result<std::unique_ptr<World>> World::create(std::shared_ptr<const model::WorldModel> model,
@@ -41,6 +42,7 @@ Result<void> World::build() {
     if (model_->placements[p].is_module()) modules_.push_back(p);
   }
   graph_.reset(std::move(dock_owner), parts_.size());
+  dock_changes_.resize(parts_.size());
   windows_.resize(docks_.size());
   dock_turns_.resize(docks_.size());
   last_velocities_.resize(bodies_.size());
@@ -331,6 +333,10 @@ void World::archive(Archive& ar) {
   ar("graph", graph_);
   ar("carriers", carriers_);
   if (ar.loading() && !consistent()) ar.fail("its docks do not fit together");
+  if (ar.loading()) {
+    for (std::uint32_t& changes : dock_changes_) ++changes;
+    docks_changed_ = true;
+  }
   if (!ar.ok()) return;
   for (const DockIndex carrier : carriers_) {
     ar("load", windows_[carrier]);
@@ -404,7 +410,8 @@ std::size_t World::memory_bytes() const {
   add(windows_);
   add(dock_turns_);
   for (const LoadWindow& window : windows_) add(window.impulses);
-  bytes += finder_.memory_bytes() + graph_.docks() * 2 * sizeof(DockIndex);
+  add(dock_changes_);
+  bytes += finder_.memory_bytes() + open_docks_->memory_bytes() + graph_.docks() * 2 * sizeof(DockIndex);
   for (const model::Placement& p : model_->placements)
     bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
   if (matter_) bytes += matter_->memory_bytes();

@@ -22,8 +22,9 @@
 
 namespace volvox::world {
 
-class Magnets;  // world/magnets.h
-class Matter;   // world/matter.h
+class Magnets;    // world/magnets.h
+class Matter;     // world/matter.h
+class OpenDocks;  // world/open_docks.h
 
 // Placements, links, joints and docks are numbered over the whole world, in the order of the description. The links,
 // joints and docks of one placement are contiguous and begin with the numbers in its `Part`.
@@ -131,6 +132,9 @@ class World {
   Pose dock_pose(DockIndex dock) const { return link_pose(dock_links_[dock]) * dock_models_[dock]->pose; }
   const DockStatus& dock_status(DockIndex dock) const { return docks_[dock]; }
   DockLoad dock_load(DockIndex dock) const;
+  // Another number whenever the status or the partner of one of its docks has changed.
+  std::uint32_t dock_changes(PlacementIndex placement) const { return dock_changes_[placement]; }
+  const std::vector<DockIndex>& carriers() const { return carriers_; }  // one dock of every connected pair, in order
   void enable_dock(DockIndex dock, bool enabled);
 
   // The deviation of two engaged docks from their closed pose.
@@ -180,6 +184,8 @@ class World {
   void add_initial_connections();
   void join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time);
   void part_docks(DockIndex dock);
+  void note_change(DockIndex dock);
+  void list_open_docks();
   void release_disabled(std::vector<DockEvent>& events);
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
@@ -235,6 +241,11 @@ class World {
 
   DockFinder finder_;                // scratch of the dock phase
   std::vector<Wrench> tick_forces_;  // scratch of the move phase
+
+  // What follows from the docks.
+  std::vector<std::uint32_t> dock_changes_;  // by placement
+  bool docks_changed_ = true;                // since open_docks_ was made
+  std::unique_ptr<OpenDocks> open_docks_;
 };
 
 }  // namespace volvox::world

@@ -62,7 +62,7 @@ class Theatre {
     if (auto failure = minds->sense(*world, dt.seconds(), threads); !failure.ok()) return failure;
     if (auto failure = minds->think(begin, dt.seconds(), threads); !failure.ok()) return failure;
     if (auto failure = minds->send(*world, now, dt.seconds()); !failure.ok()) return failure;
-    if (auto failure = minds->act(*world); !failure.ok()) return failure;
+    if (auto failure = minds->act(*world, threads); !failure.ok()) return failure;
     std::vector<world::DockEvent> events;
     world::World::Control control;
     if (minds->any_on_board())

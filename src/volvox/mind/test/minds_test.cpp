@@ -338,5 +338,61 @@ TEST(Minds, DockActionsEnableAndDisable) {
   EXPECT_TRUE(theatre.minds->agent(1).dock("west").neighbor.empty());
 }
 
+// Percepts of docks are read again only where something has changed: nobody may see that. What a module senses at the
+// beginning of a tick is what the world said at the end of the one before.
+TEST(Minds, PerceptsOfDocksAreThoseOfTheWorld) {
+  int parted = 0, joined = 0, back = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Theatre theatre;
+    auto builder = chain_of(4);
+    ASSERT_TRUE(theatre.open(builder).ok());
+    RandomStream random(seed, 0, "docks");
+    std::vector<std::byte> saved;
+    std::vector<world::DockIndex> held;
+    for (world::DockIndex d = 0; d < theatre.world->docks(); ++d)
+      if (theatre.world->graph().partner(d) != world::nobody) held.push_back(d);
+    for (int tick = 0; tick < 60; ++tick) {
+      world::World& world = *theatre.world;
+      if (random.chance(0.4)) world.enable_dock(held[random.below(held.size())], random.chance(0.6));
+      if (tick == 20) {
+        SaveArchive ar;
+        theatre.minds->archive(ar), world.archive(ar);
+        saved = ar.take();
+      }
+      if (tick == 40) {
+        LoadArchive ar(saved);
+        theatre.minds->archive(ar), world.archive(ar);
+        ASSERT_TRUE(ar.ok());
+        ++back;
+      }
+      std::vector<DockState> states;
+      std::vector<world::DockLoad> loads;
+      for (world::DockIndex d = 0; d < world.docks(); ++d) {
+        const world::DockStatus& status = world.dock_status(d);
+        const world::DockIndex partner = world.graph().partner(d);
+        states.push_back({status.enabled, status.phase == world::DockPhase::engaged,
+                          status.phase == world::DockPhase::latching, status.broken,
+                          partner == world::nobody ? "" : world.dock_model(partner).name});
+        loads.push_back(world.dock_load(d));
+      }
+      const std::int64_t released = world.docks_released(), formed = world.docks_formed();
+      theatre.ticks(1);
+      parted += world.docks_released() > released, joined += world.docks_formed() > formed;
+      for (world::DockIndex d = 0; d < world.docks(); ++d) {
+        const std::uint32_t module = world.graph().owner(d);  // all have minds
+        const Agent& agent = theatre.minds->agent(module);
+        const std::string& name = world.dock_model(d).name;
+        ASSERT_EQ(describe(agent.dock(name)), describe(states[d])) << "seed " << seed << ", tick " << tick;
+        const DockLoad& load = agent.percept<DockLoad>(name + ".load");
+        ASSERT_EQ(load.axial, loads[d].axial) << "seed " << seed << ", tick " << tick;
+        ASSERT_EQ(load.bending, loads[d].bending);
+      }
+    }
+  }
+  EXPECT_GT(parted, 12);
+  EXPECT_GT(joined, 12);
+  EXPECT_EQ(back, 12);
+}
+
 }  // namespace
 }  // namespace volvox::mind

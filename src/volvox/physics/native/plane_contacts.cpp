@@ -39,13 +39,14 @@ struct PastPoint {
 
 }  // namespace
 
-void PlaneContacts::begin(const World& world, const Islands& islands, std::uint64_t version) {
+void PlaneContacts::begin(const World& world, const Islands& islands, std::uint64_t version, ThreadPool* threads) {
   of_body_.resize(world.bodies.size());
   points_.resize(world.bodies.size() * Manifold::most_kept);
   if (version != version_) list_small(world, islands);
   version_ = version;
   alone_.assign(islands.size(), 0);
-  for (const Small& small : small_) {
+  parallel_for(threads, small_.size(), 100, [&](std::size_t i) {
+    const Small& small = small_[i];
     const Tree& tree = *small.tree;
     bool ready = true;
     for (const int body : tree.bodies()) {
@@ -55,7 +56,7 @@ void PlaneContacts::begin(const World& world, const Islands& islands, std::uint6
     if (small.docked)
       ready = ready && std::ranges::none_of(tree.joints(), [&](int joint) { return latches(world, joint); });
     alone_[at(small.island)] = ready;
-  }
+  });
 }
 
 void PlaneContacts::list_small(const World& world, const Islands& islands) {

@@ -40,7 +40,7 @@ class PlaneContacts {
 
   // The phases of a detection, in their order. First everybody may be alone who is a small tree, awake, and latched.
   // `version`: of the islands, another number whenever they have changed.
-  void begin(const World& world, const Islands& islands, std::uint64_t version);
+  void begin(const World& world, const Islands& islands, std::uint64_t version, ThreadPool* threads);
   bool alone(int island) const { return island >= 0 && alone_[static_cast<std::size_t>(island)] != 0; }
   void refuse(int island) {
     if (island >= 0) alone_[static_cast<std::size_t>(island)] = 0;

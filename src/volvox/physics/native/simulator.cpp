@@ -75,9 +75,8 @@ void Simulator::begin_tick(double step) {
   if (bodies_changed_ || weighed_ != system.gravity) list_bodies();
   body_ended_.assign(world_.bodies.size(), 0), joint_ended_.assign(system.joints.size(), 0);
   wake_commanded();
-  world_.load_impulses.assign(world_.load_impulses.size(), Wrench{});
-  world_.motor_impulses.assign(world_.motor_impulses.size(), 0.0);
   for_each(world_.drives.size(), [&](std::size_t i) {
+    world_.load_impulses[i] = {}, world_.motor_impulses[i] = 0;
     if (!system.joint_ids.alive_index(i)) return;
     const DriveOrder order(system.joint_descs[i], system.motors[i], step);
     world_.drives[i][0].order(0, order);
@@ -127,7 +126,7 @@ void Simulator::detect_contacts(double step, int now, int count) {
     detect_contacts_of_alarmed(step, now, time_left);
   } else {
     flocks_.clear();
-    planes_.begin(world_, topology_.islands(), topology_.version());
+    planes_.begin(world_, topology_.islands(), topology_.version(), threads_);
     detector_.detect({world_.system, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points(), &planes_);
   }
   contacts_.regroup(world_, topology_.islands(), planes_);
@@ -401,12 +400,19 @@ void Simulator::wake_commanded() {
   for (std::size_t i : kinematic_) {
     if (world_.bodies[i].linear != Vec3{} || world_.bodies[i].angular != Vec3{}) wake_touching(i);
   }
-  for (std::size_t i = 0; i < commands_.size(); ++i) {
-    if (same(system.motors[i], commands_[i])) continue;
+  // Two joints of a body may wake it at once.
+  const auto wake_shared = [&](BodyId id) {
+    Body& body = world_.bodies[id.index];
+    std::atomic_ref(body.awake).store(true, std::memory_order_relaxed);
+    std::atomic_ref(body.still).store(0.0, std::memory_order_relaxed);
+  };
+  for_each(commands_.size(), [&](std::size_t i) {
+    if (same(system.motors[i], commands_[i])) return;
     commands_[i] = system.motors[i];
-    if (system.joint_ids.alive_index(i)) wake(system.joint_descs[i].b.index);
-    if (system.joint_ids.alive_index(i) && system.joint_descs[i].a.valid()) wake(system.joint_descs[i].a.index);
-  }
+    if (!system.joint_ids.alive_index(i)) return;
+    wake_shared(system.joint_descs[i].b);
+    if (system.joint_descs[i].a.valid()) wake_shared(system.joint_descs[i].a);
+  });
 }
 
 void Simulator::touch_joint(std::size_t index) {
