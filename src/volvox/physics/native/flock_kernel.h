@@ -102,7 +102,9 @@ class FlockStep {
       const T before = dot(c.impulse, n), normal = larger(T{}, before), most = c.friction * normal;
       const V3<T> tangent = c.impulse - n * before;
       const T size = length(tangent);
-      c.impulse = n * normal + tangent * choose(size > most, most / size, T{} + 1.0);
+      // Of one that is not active nothing stays, not even the sign of a zero: whether finish() sees it depends on who
+      // shares the lanes.
+      c.impulse = choose<T>(c.active, n * normal + tangent * choose(size > most, most / size, T{} + 1.0), V3<T>{});
       c.rebound = choose(c.active, larger(T{}, c.rebound), T{});
       const Mask warm = c.active & any_of(c.impulse);
       c.guessed = c.active & !any_of(c.impulse);
@@ -449,7 +451,8 @@ class FlockStep {
   // Takes in what the contacts gave.
   VOLVOX_KERNEL void finish() {
     for (FlockContact<T>* c : room_.active) {
-      const V3<T> impulse = c->frame[0] * c->along[0] + c->frame[1] * c->along[1] + c->frame[2] * c->along[2];
+      // Zero is added because the sign of a zero depends on how often others in the lanes had the contact looked at.
+      const V3<T> impulse = c->frame[0] * c->along[0] + c->frame[1] * c->along[1] + c->frame[2] * c->along[2] + V3<T>{};
       const V3<T> change = choose<T>(c->active, impulse - c->impulse, V3<T>{});
       c->impulse = choose<T>(c->active, impulse, V3<T>{});
       c->rebound = choose(c->active, c->next_rebound, T{});
