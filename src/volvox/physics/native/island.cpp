@@ -1,6 +1,20 @@
 #include "volvox/physics/native/island.h"
 
 namespace volvox::physics::native {
+namespace {
+
+int dof_count(JointType type) {
+  switch (type) {
+    case JointType::revolute:
+    case JointType::prismatic: return 1;
+    case JointType::ball: return 3;
+    case JointType::fixed:
+    case JointType::dock: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
 
 JointFrames joint_frames(const World& world, std::size_t joint) {
   const JointDesc& desc = world.system.joint_descs[joint];
@@ -10,10 +24,44 @@ JointFrames joint_frames(const World& world, std::size_t joint) {
   return {in_principal(desc.a, desc.frame_a), in_principal(desc.b, desc.frame_b)};
 }
 
+NodeShape body_shape(const World& world, int body) {
+  const Body& own = world.bodies[static_cast<std::size_t>(body)];
+  NodeShape shape;
+  shape.mass = own.mass;
+  shape.moments = own.moments;
+  return shape;
+}
+
+NodeShape node_shape(const World& world, int body, int joint) {
+  NodeShape shape = body_shape(world, body);
+  const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
+  const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
+  shape.type = desc.type;
+  shape.flipped = desc.b.index != static_cast<std::uint32_t>(body);
+  const Pose &on_parent = shape.flipped ? frames.b : frames.a, &on_child = shape.flipped ? frames.a : frames.b;
+  shape.anchor_parent = on_parent.position;
+  shape.anchor_child = on_child.position;
+  // Turning a about -z against b is turning b about z against a.
+  const Vec3 axis{0, 0, shape.flipped ? -1.0 : 1.0};
+  shape.axis_parent = on_parent.rotation * axis;
+  shape.axis_child = on_child.rotation * axis;
+  shape.closed = on_parent.rotation * on_child.rotation.conjugate();
+  shape.dofs = dof_count(desc.type);
+  return shape;
+}
+
 Pose support_pose(const World& world, BodyId id) {
   if (!id.valid()) return {};
   const Body& body = world.bodies[id.index];
   return {body.position, body.rotation};
+}
+
+void Ground::load(const World& world) {
+  const Pose pose = support_pose(world, body);
+  state = {lane(pose.position), lane(pose.rotation), rotation_matrix(lane(pose.rotation)), {}};
+  if (!body.valid()) return;
+  const Body& own = world.bodies[body.index];
+  state.v = {lane(own.angular), lane(own.linear)};
 }
 
 void Island::load_state(const World& world, int index, double step, Node<double>& n) {

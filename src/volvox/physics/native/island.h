@@ -37,8 +37,19 @@ struct World {
 };
 
 JointFrames joint_frames(const World& world, std::size_t joint);
+// A body as a node without a joint; one that hangs on another, or on the ground, by a joint. The rest (its parent, its
+// first dof) is up to who lays the nodes out.
+NodeShape body_shape(const World& world, int body);
+NodeShape node_shape(const World& world, int body, int joint);
 // Where a body is, by its principal frame; the world's if there is none.
 Pose support_pose(const World& world, BodyId id);
+
+// What a root with a joint hangs on.
+struct Ground {
+  BodyId body;  // invalid: the world
+  Support<double> state{{0, 0, 0}, {1, 0, 0, 0}, rotation_matrix(Q4<double>{1, 0, 0, 0}), {}};
+  void load(const World& world);
+};
 
 // One side of a contact: three rows (along the normal and the two tangents) in the whitened
 // coordinates of a part of an island.

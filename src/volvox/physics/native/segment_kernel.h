@@ -4,7 +4,7 @@
 // see of it is how the body above it feels it (D, z) and how the end moves: with v the velocity of the body above and f
 // an impulse on the end,
 //   v_end = Phi v + c + G f          the body above feels z + Phi^T f - D v
-// That is `condense`. Then the tree puts its segments together, one after the other, in blocks of six (segments.cpp),
+// That is `condense`. Then the tree puts its segments together, one after the other, in blocks of six (long_tree.cpp),
 // and knows for each what hangs on its end (D_e, z_e: f = z_e - D_e v_end) and how the body above it moves. With these,
 // `solve` is the recursion of tree_kernel.h: the same solution as without cuts, up to rounding.
 //
@@ -82,7 +82,7 @@ template <class T>
 struct SegmentEnds {
   alignas(sizeof(T)) Support<T> above;
   V3<T> reach;  // from the body above to the end
-  // What the rest sees of it. The root of a tree that hangs on nothing is its own body above.
+  // What the rest sees of it.
   S6<T> d;
   Spatial<T> z;
   Spatial<T> phi[6];  // by rows
@@ -109,8 +109,7 @@ template <class T>
 struct SegmentView {
   const SegmentPlace* places;
   int count;
-  int end;     // a node; -1: nothing hangs on it
-  bool hangs;  // the first node has a joint
+  int end;  // the node that other segments hang on
   const SegmentShape<T>* shapes;
   SegmentNode<T>* nodes;
   SegmentDof<T>* dofs;
@@ -158,8 +157,6 @@ class SegmentStep {
   }
 
  private:
-  VOLVOX_KERNEL bool root(int i) const { return i == 0 && !s_.hangs; }
-
   VOLVOX_KERNEL SegmentAnswer load() {
     MaskOf<T> walled{};
     for (int i = 0; i < s_.count; ++i) {
@@ -169,7 +166,6 @@ class SegmentStep {
       n.inertia = turned_diagonal(middle, s_.shapes[i].moments);
       n.own = Spatial<T>{n.spin, n.v.l * s_.shapes[i].mass} + n.outside;
       if (s_.held) s_.held[i] = turned_diagonal(middle, s_.drag[i]);
-      if (root(i)) continue;
       const SegmentPlace& place = s_.places[i];
       SegmentDof<T>* dofs = s_.dofs + place.first_dof;
       if (place.parent < 0) {
@@ -186,7 +182,7 @@ class SegmentStep {
         walled = walled | drive.walled();
       }
     }
-    if (s_.end >= 0) s_.ends->reach = s_.nodes[s_.end].x - (s_.hangs ? s_.ends->above.x : s_.nodes[0].x);
+    s_.ends->reach = s_.nodes[s_.end].x - s_.ends->above.x;
     SegmentAnswer answer;
     answer.walled = any(walled);
     return answer;
@@ -281,16 +277,11 @@ class SegmentStep {
         }
       }
       SegmentSum<T> sum = whole(i);
-      if (root(i)) {
-        ends.d = sum.d, ends.z = sum.z;
-        break;
-      }
       take_out(i, sum);
       if (s_.places[i].on_way) follow(i, phi, c, g);
       if (i > 0) give(i, sum);
       else ends.d = inertia_to_parent(sum.d, s_.nodes[0].r), ends.z = impulse_to_parent(sum.z, s_.nodes[0].r);
     }
-    if (s_.end < 0) return;
     for (int row = 0; row < 6; ++row) {
       ends.phi[row] = phi[row], ends.c[row] = c[row];
       for (int column = 0; column <= row; ++column) ends.g[row][column] = g[row][column];
@@ -322,7 +313,6 @@ class SegmentStep {
 
   VOLVOX_KERNEL SegmentAnswer solve() {
     for (int i = s_.count; i-- > 0;) {
-      if (root(i)) break;
       SegmentSum<T> sum = whole(i);
       if (i == s_.end) sum.d = sum.d + s_.ends->end_d, sum.z = sum.z + s_.ends->end_z;
       take_out(i, sum);
@@ -338,10 +328,6 @@ class SegmentStep {
       SegmentNode<T>& n = s_.nodes[i];
       const Spatial<T>& above = place.parent < 0 ? s_.ends->above_fresh : s_.nodes[place.parent].fresh;
       n.change = Spatial<T>{};
-      if (root(i)) {
-        n.fresh = above;
-        continue;
-      }
       Spatial<T> y = motion_to_child(above, n.r) + n.beta;
       SegmentDof<T>* dofs = s_.dofs + place.first_dof;
       for (int k = place.dofs - 1; k >= 0; --k) {
@@ -371,10 +357,9 @@ class SegmentStep {
 
   // How contacts move the end, if they do not move the body above.
   VOLVOX_KERNEL void sum_change() {
-    if (s_.end < 0) return;
     Spatial<T> y{};
     for (int i = 0; i <= s_.end; ++i) {
-      if (!s_.places[i].on_way || root(i)) continue;
+      if (!s_.places[i].on_way) continue;
       y = changed(i, y);
     }
     s_.ends->end_change = y;
@@ -396,10 +381,6 @@ class SegmentStep {
     for (int i = 0; i < s_.count; ++i) {
       const SegmentPlace& place = s_.places[i];
       const Spatial<T>& above = place.parent < 0 ? s_.ends->above_change : s_.nodes[place.parent].change;
-      if (root(i)) {
-        s_.nodes[i].change = above;
-        continue;
-      }
       s_.nodes[i].change = changed(i, above);
       if (place.dofs == 1) judge(place.first_dof, misplaced, overloaded);
     }
@@ -429,12 +410,11 @@ class SegmentStep {
   }
 
   VOLVOX_KERNEL void sum_passed() {
-    const V3<T> origin = s_.hangs ? s_.ends->above.x : s_.nodes[0].x;
     Spatial<T> sum{};
     for (int i = 0; i < s_.count; ++i) {
       SegmentNode<T>& n = s_.nodes[i];
       n.fresh = n.fresh + n.change;
-      sum = sum + impulse_to_parent(lacking(i), n.x - origin);
+      sum = sum + impulse_to_parent(lacking(i), n.x - s_.ends->above.x);
     }
     s_.ends->passed = sum;
   }
@@ -444,19 +424,17 @@ class SegmentStep {
     for (int i = s_.count; i-- > 0;) {
       const SegmentPlace& place = s_.places[i];
       SegmentNode<T>& n = s_.nodes[i];
-      if (!root(i)) {
-        Spatial<T> passed = lacking(i);
-        if (place.parts) passed = passed + s_.sums[place.slot].z;
-        if (i == s_.end) passed = passed + s_.ends->end_passed;
-        if (place.parent >= 0) {
-          const SegmentNode<T>& p = s_.nodes[place.parent];
-          Spatial<T>& to = s_.sums[s_.places[place.parent].slot].z;
-          const Spatial<T> felt = impulse_to_parent(passed, n.r);
-          to = place.opens ? felt : to + felt;
-          book(i, passed, p.x, p.axes);
-        } else {
-          book(i, passed, s_.ends->above.x, s_.ends->above.axes);
-        }
+      Spatial<T> passed = lacking(i);
+      if (place.parts) passed = passed + s_.sums[place.slot].z;
+      if (i == s_.end) passed = passed + s_.ends->end_passed;
+      if (place.parent >= 0) {
+        const SegmentNode<T>& p = s_.nodes[place.parent];
+        Spatial<T>& to = s_.sums[s_.places[place.parent].slot].z;
+        const Spatial<T> felt = impulse_to_parent(passed, n.r);
+        to = place.opens ? felt : to + felt;
+        book(i, passed, p.x, p.axes);
+      } else {
+        book(i, passed, s_.ends->above.x, s_.ends->above.axes);
       }
       most = larger(most, s_.loads[i].tension);
       move(n);

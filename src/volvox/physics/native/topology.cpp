@@ -5,12 +5,15 @@
 #include <numeric>
 #include <span>
 
+#include "volvox/base/check.h"
 #include "volvox/base/union_find.h"
 #include "volvox/physics/native/loop.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
 namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // The graph of one island. Bodies are numbered by their order in `members`.
 class Graph {
@@ -52,14 +55,10 @@ class Graph {
 
   bool tree() const { return inner_ + 1 == members_.size() && anchors_.size() <= 1; }
 
-  // `for_segments`: see TreePlan.
-  TreePlan plan(bool for_segments = false) const {
+  TreePlan plan() const {
     TreePlan plan;
-    plan.for_segments = for_segments;
     plan.steps.reserve(members_.size());
-    const int root = !anchors_.empty() ? anchors_[0].to : for_segments ? farthest_path(0).front() : centre();
-    const std::vector<int> sizes = for_segments ? subtree_sizes(root) : std::vector<int>{};
-    std::vector<Edge> sorted;
+    const int root = !anchors_.empty() ? anchors_[0].to : centre();
     struct Visit {
       int member, parent, joint;
     };
@@ -69,14 +68,7 @@ class Graph {
       stack.pop_back();
       const int step = static_cast<int>(plan.steps.size());
       plan.steps.push_back({members_[static_cast<std::size_t>(at.member)], at.parent, at.joint});
-      std::span<const Edge> out = edges(at.member);
-      if (for_segments && out.size() > 2) {
-        sorted.assign(out.begin(), out.end());
-        std::stable_sort(sorted.begin(), sorted.end(), [&](const Edge& x, const Edge& y) {
-          return sizes[static_cast<std::size_t>(x.to)] < sizes[static_cast<std::size_t>(y.to)];
-        });
-        out = sorted;
-      }
+      const std::span<const Edge> out = edges(at.member);
       for (std::size_t i = out.size(); i-- > 0;) {
         if (out[i].joint != at.joint) stack.push_back({out[i].to, step, out[i].joint});
       }
@@ -111,14 +103,6 @@ class Graph {
     }
     return queue;
   }
-  std::vector<int> subtree_sizes(int root) const {
-    std::vector<int> previous, sizes(members_.size(), 1);
-    const std::vector<int> queue = by_distance(root, previous);
-    for (std::size_t i = queue.size(); i-- > 1;)
-      sizes[static_cast<std::size_t>(previous[static_cast<std::size_t>(queue[i])])] +=
-          sizes[static_cast<std::size_t>(queue[i])];
-    return sizes;
-  }
   // From the member farthest from `from` back to it.
   std::vector<int> farthest_path(int from) const {
     std::vector<int> previous;
@@ -138,27 +122,28 @@ class Graph {
 }  // namespace
 
 void Topology::touch(World& world, std::size_t body) {
-  if (open_.size() < world.bodies.size()) open_.resize(world.bodies.size());
+  if (open_.size() < world.bodies.size()) open_.resize(world.bodies.size()), spots_.resize(world.bodies.size());
   const int island = world.bodies[body].island;
-  if (island >= 0) dissolve(world, island);
-  if (!open_[body]) {
-    open_[body] = 1;
-    touched_.push_back(static_cast<int>(body));
+  if (island >= 0 && spots_[body].segment) {
+    edited_.push_back(static_cast<int>(body));
+    return;
   }
+  if (island >= 0) dissolve(world, island);
+  else open(world, static_cast<int>(body));
+}
+
+// It has no island any more.
+void Topology::open(World& world, int body) {
+  world.bodies[at(body)].island = -1;
+  if (open_[at(body)]) return;
+  open_[at(body)] = 1;
+  touched_.push_back(body);
 }
 
 void Topology::dissolve(World& world, int island) {
-  const std::size_t slot = static_cast<std::size_t>(island);
-  for (int body : islands_[slot]->bodies()) {
-    world.bodies[static_cast<std::size_t>(body)].island = -1;
-    if (open_[static_cast<std::size_t>(body)]) continue;
-    open_[static_cast<std::size_t>(body)] = 1;
-    touched_.push_back(body);
-  }
-  if (dynamic_cast<Tree*>(islands_[slot].get())) {
-    spares_.emplace_back(static_cast<Tree*>(islands_[slot].release()));
-    spares_.back()->give_segments(packs_);
-  }
+  const std::size_t slot = at(island);
+  for (const int body : islands_[slot]->bodies()) open(world, body);
+  if (dynamic_cast<Tree*>(islands_[slot].get())) spares_.emplace_back(static_cast<Tree*>(islands_[slot].release()));
   islands_[slot].reset();
   free_slots_.push_back(island);
 }
@@ -180,21 +165,98 @@ std::unique_ptr<Tree> Topology::spare_tree(std::size_t nodes) {
 }
 
 void Topology::update(World& world) {
-  if (touched_.empty()) return;
+  if (touched_.empty() && edited_.empty()) return;
   ++version_;
-  std::sort(touched_.begin(), touched_.end());
   std::sort(free_slots_.begin(), free_slots_.end(), std::greater<>());
-  for (int body : touched_) {
-    const std::size_t i = static_cast<std::size_t>(body);
+  break_up_long_trees(world);
+  std::sort(touched_.begin(), touched_.end());
+  for (std::size_t k = 0; k < touched_.size(); ++k) {  // more may come
+    const std::size_t i = at(touched_[k]);
     if (!open_[i]) continue;
     open_[i] = 0;
     if (!world.system.body_ids.alive_index(i) || !world.bodies[i].dynamic) continue;
     gather(world, i);
     build(world);
   }
-  touched_.clear();
+  VOLVOX_ASSERT(std::ranges::all_of(loose_, [](const auto& segment) { return !segment; }));
+  for (Broken& broken : broken_)
+    if (broken.tree) free_slots_.push_back(broken.slot);
+  for (auto& pack : loose_packs_) spare_packs_.give(std::move(pack));
+  broken_.clear(), loose_.clear(), loose_packs_.clear(), touched_.clear(), edited_.clear();
   drop_spares(world.bodies.size());
-  packs_.drop(world.bodies.size());
+  spare_packs_.drop(world.bodies.size());
+}
+
+void Topology::break_up_long_trees(World& world) {
+  if (edited_.empty()) return;
+  std::sort(edited_.begin(), edited_.end());
+  edited_.erase(std::unique(edited_.begin(), edited_.end()), edited_.end());
+  find_changed_clusters(world);
+  const auto island_of = [&](int body) { return world.bodies[at(body)].island; };
+  std::vector<int> islands;
+  for (const int body : edited_)
+    if (std::ranges::find(islands, island_of(body)) == islands.end()) islands.push_back(island_of(body));
+  for (const int island : islands) {
+    if (island < 0) continue;
+    std::vector<int> own;
+    for (const int body : edited_)
+      if (island_of(body) == island) own.push_back(body);
+    break_up(world, island, own);
+  }
+}
+
+// All its segments are loose but those that are touched, which are no more.
+void Topology::break_up(World& world, int island, std::span<const int> edited) {
+  // With more, all of it is likely to change.
+  constexpr std::size_t most_edited = 16;
+  const std::size_t slot = at(island);
+  Broken broken{island, islands_[slot]->bodies().size(),
+                std::unique_ptr<LongTree>(static_cast<LongTree*>(islands_[slot].release()))};
+  const bool all = edited.size() > most_edited || !CutRule(broken.bodies).blocks;
+  for (auto& segment : broken.tree->release(loose_packs_)) {
+    segment->order = static_cast<int>(loose_.size());
+    loose_.push_back(std::move(segment));
+  }
+  if (all) {
+    for (const int body : broken.tree->bodies())
+      if (Segment* segment = spots_[at(body)].segment) melt(world, *segment);
+  } else {
+    for (const int body : edited)
+      if (Segment* segment = spots_[at(body)].segment) melt(world, *segment);
+  }
+  broken_.push_back(std::move(broken));
+}
+
+// Whether it belongs to a segment that stays.
+bool Topology::whole(int body) const { return spots_[at(body)].segment != nullptr; }
+
+// A loose segment is no more: its bodies wait for another.
+void Topology::melt(World& world, Segment& segment) {
+  VOLVOX_ASSERT(at(segment.order) < loose_.size() && loose_[at(segment.order)].get() == &segment);
+  for (const int body : segment.bodies) {
+    spots_[at(body)] = {};
+    open(world, body);
+  }
+  put_spare(std::move(loose_[at(segment.order)]));
+}
+
+void Topology::melt_units(World& world) {
+  for (Segment* unit : units_) melt(world, *unit);
+  units_.clear();
+}
+
+std::unique_ptr<Segment> Topology::spare_segment() {
+  if (spare_segments_.empty()) return std::make_unique<Segment>();
+  std::unique_ptr<Segment> segment = std::move(spare_segments_.back());
+  spare_segments_.pop_back();
+  return segment;
+}
+
+void Topology::put_spare(std::unique_ptr<Segment> segment) {
+  if (segment->pack) segment->pack->drop(*segment);
+  segment->island = segment->order = -1;
+  constexpr std::size_t most_spare = 256;
+  if (spare_segments_.size() < most_spare) spare_segments_.push_back(std::move(segment));
 }
 
 // No more than would hold all bodies once; the latest are the likeliest to fit.
@@ -205,32 +267,65 @@ void Topology::drop_spares(std::size_t bodies) {
   spares_.erase(spares_.begin(), spares_.end() - static_cast<std::ptrdiff_t>(kept));
 }
 
-// Everything that hangs on a body through joints between bodies that move freely.
+// Everything that hangs on a body through joints between bodies that move freely: bodies, and segments that stay.
 void Topology::gather(const World& world, std::size_t body) {
   members_.assign(1, static_cast<int>(body));
-  joints_.clear();
+  joints_.clear(), units_.clear();
   open_[body] = 0;
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    for (JointId id : world.system.joints_of[static_cast<std::size_t>(members_[i])]) {
+  const auto reach = [&](int other) {
+    if (open_[at(other)]) {
+      open_[at(other)] = 0;
+      members_.push_back(other);
+    } else if (whole(other) && !spots_[at(other)].segment->gathered) {
+      spots_[at(other)].segment->gathered = true;
+      units_.push_back(spots_[at(other)].segment);
+    }
+  };
+  for (std::size_t i = 0, k = 0; i < members_.size() || k < units_.size();) {
+    if (i == members_.size()) {
+      const Segment& unit = *units_[k++];
+      if (unit.above_body >= 0) reach(unit.above_body);
+      for (const Segment::Link& link : unit.below) reach(link.body);
+      continue;
+    }
+    const int member = members_[i++];
+    for (const JointId id : world.system.joints_of[at(member)]) {
       const JointDesc& desc = world.system.joint_descs[id.index];
-      const auto moves = [&](BodyId end) { return end.valid() && world.bodies[end.index].dynamic; };
+      const bool is_b = static_cast<int>(desc.b.index) == member;
+      const BodyId other = is_b ? desc.a : desc.b;
+      const bool moves = other.valid() && world.bodies[other.index].dynamic;
       // Once of two members.
-      if (static_cast<int>(desc.b.index) == members_[i] || !moves(desc.b) || !moves(desc.a))
-        joints_.push_back(static_cast<int>(id.index));
-      for (BodyId end : {desc.a, desc.b}) {
-        if (!end.valid() || !world.bodies[end.index].dynamic || !open_[end.index]) continue;
-        open_[end.index] = 0;
-        members_.push_back(static_cast<int>(end.index));
-      }
+      if (is_b || !moves || whole(static_cast<int>(other.index))) joints_.push_back(static_cast<int>(id.index));
+      if (moves) reach(static_cast<int>(other.index));
     }
   }
   const auto sort = [](std::vector<int>& list) {
     if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
   };
   sort(members_), sort(joints_);
-  member_.resize(world.bodies.size());
-  for (std::size_t i = 0; i < members_.size(); ++i)
-    member_[static_cast<std::size_t>(members_[i])] = static_cast<int>(i);
+  find_ends(world);
+}
+
+// How many joints hold it together, and by which it hangs on what does not move freely.
+void Topology::find_ends(const World& world) {
+  anchors_ = inner_ = 0;
+  root_ = {};
+  const auto anchor = [&](int joint, int body) { ++anchors_, root_ = {joint, body}; };
+  for (const int joint : joints_) {
+    const JointDesc& desc = world.system.joint_descs[at(joint)];
+    const bool a = world.system.moves(desc.a), b = world.system.moves(desc.b);
+    if (a && b) ++inner_;
+    else anchor(joint, static_cast<int>((a ? desc.a : desc.b).index));
+  }
+  int least = members_.front();
+  for (Segment* unit : units_) {
+    unit->gathered = false;
+    inner_ += unit->bodies.size() - 1;
+    if (unit->above_body >= 0) inner_ += whole(unit->above_body) ? 1 : 0;
+    else if (unit->joints[0] >= 0) anchor(unit->joints[0], unit->bodies[0]);
+    least = std::min(least, unit->least_body);
+  }
+  if (anchors_ == 0) root_.body = least;
 }
 
 // Trees are alike if all that does not change is the same to the bit.
@@ -248,48 +343,181 @@ int Topology::pattern_of(const Tree& tree) {
   return pattern_count_++;
 }
 
-void Topology::find_clusters(World& world) const {
-  const auto cluster = [&](int body) -> int& { return world.bodies[static_cast<std::size_t>(body)].cluster; };
-  for (int body : members_) cluster(body) = body;
-  for (int joint : joints_) {
-    const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
+void Topology::find_clusters(World& world, std::span<const int> bodies, std::span<const int> joints) const {
+  const auto cluster = [&](int body) -> int& { return world.bodies[at(body)].cluster; };
+  for (const int body : bodies) cluster(body) = body;
+  for (const int joint : joints) {
+    const JointDesc& desc = world.system.joint_descs[at(joint)];
     if ((desc.type != JointType::fixed && desc.type != JointType::dock) || !world.system.moves(desc.a) ||
         !world.system.moves(desc.b))
       continue;
     join_sets(static_cast<int>(desc.a.index), static_cast<int>(desc.b.index), cluster);
   }
-  for (int body : members_) cluster(body) = find_root(body, cluster);
+  for (const int body : bodies) cluster(body) = find_root(body, cluster);
+}
+
+// Of what is rigidly joined to bodies whose joints have changed.
+void Topology::find_changed_clusters(World& world) {
+  std::vector<int> bodies, joints;
+  std::vector<std::uint8_t>& seen = reached_;
+  seen.resize(world.bodies.size());
+  const auto reach = [&](int body) {
+    if (seen[at(body)] || !world.system.body_ids.alive_index(at(body)) || !world.bodies[at(body)].dynamic) return;
+    seen[at(body)] = 1;
+    bodies.push_back(body);
+  };
+  for (const int body : edited_) reach(body);
+  for (const int body : touched_) reach(body);
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    for (const JointId id : world.system.joints_of[at(bodies[i])]) {
+      const JointDesc& desc = world.system.joint_descs[id.index];
+      if (desc.type != JointType::fixed && desc.type != JointType::dock) continue;
+      if (!world.system.moves(desc.a) || !world.system.moves(desc.b)) continue;
+      joints.push_back(static_cast<int>(id.index));
+      reach(static_cast<int>((static_cast<int>(desc.b.index) == bodies[i] ? desc.a : desc.b).index));
+    }
+  }
+  find_clusters(world, bodies, joints);
+  for (const int body : bodies) seen[at(body)] = 0;
+}
+
+int Topology::free_slot() {
+  if (free_slots_.empty()) {
+    islands_.push_back(nullptr);
+    return static_cast<int>(islands_.size()) - 1;
+  }
+  const int slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
 }
 
 void Topology::build(World& world) {
-  find_clusters(world);
+  const std::size_t first = at(members_.front());
+  const bool in_part = !units_.empty();
+  if (build_long_tree(world)) return;
+  if (in_part) {  // it is laid out whole
+    melt_units(world);
+    for (const int body : members_) open_[at(body)] = 1;
+    open_[first] = 0;
+    gather(world, first);
+    if (build_long_tree(world)) return;
+  }
+  VOLVOX_ASSERT(units_.empty());
+  find_clusters(world, members_, joints_);
+  member_.resize(world.bodies.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) member_[at(members_[i])] = static_cast<int>(i);
   const Graph graph(world, members_, joints_, member_);
   std::unique_ptr<Island> island;
   if (graph.tree()) {
-    std::unique_ptr<Tree> tree;
-    if (members_.size() > Tree::most_uncut) {
-      tree = std::make_unique<Tree>(world, graph.plan(true), spare_tree(members_.size()), &packs_);
-      if (!tree->cut()) spares_.push_back(std::move(tree));
-    }
-    if (!tree) tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));
+    auto tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));
     if (tree->fits_flock()) tree->set_pattern(pattern_of(*tree));
     island = std::move(tree);
   } else {
     island = std::make_unique<Loop>(world, members_, joints_);
   }
-  int slot = static_cast<int>(islands_.size());
-  if (free_slots_.empty()) {
-    islands_.push_back(nullptr);
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
+  const int slot = free_slot();
   for (std::size_t i = 0; i < island->bodies().size(); ++i) {
-    Body& body = world.bodies[static_cast<std::size_t>(island->bodies()[i])];
+    Body& body = world.bodies[at(island->bodies()[i])];
     body.island = slot;
     body.node = static_cast<int>(i);
   }
-  islands_[static_cast<std::size_t>(slot)] = std::move(island);
+  islands_[at(slot)] = std::move(island);
+}
+
+// False: it is no tree, not long, or its pieces are not alike.
+bool Topology::build_long_tree(World& world) {
+  std::size_t bodies = members_.size();
+  for (const Segment* unit : units_) bodies += unit->bodies.size();
+  if (bodies <= LongTree::most_uncut || anchors_ > 1 || inner_ + 1 != bodies) return false;
+  const CutRule rule(bodies);
+  if (!units_.empty() && !rule.blocks) return false;
+  std::vector<std::unique_ptr<Segment>> segments = lay_out_segments(world, rule);
+  if (!enough_alike(segments)) {
+    for (auto& segment : segments) {
+      for (const int body : segment->bodies) {
+        spots_[at(body)] = {};
+        if (!units_.empty()) open(world, body);
+      }
+      put_spare(std::move(segment));
+    }
+    units_.clear();
+    return false;
+  }
+  if (units_.empty()) find_clusters(world, members_, joints_);
+  std::unique_ptr<LongTree> tree;
+  const int slot = slot_for(segments, tree);
+  for (const auto& segment : segments) {
+    if (segment->island == slot) continue;
+    segment->island = slot;
+    for (const int body : segment->bodies) world.bodies[at(body)].island = slot, world.bodies[at(body)].node = body;
+  }
+  tree->take(std::move(segments), loose_packs_, world, spare_packs_);
+  islands_[at(slot)] = std::move(tree);
+  return true;
+}
+
+// The slot, and the object, of the tree that most of it comes from, if that is most of that tree, too: then most bodies
+// know their island already.
+int Topology::slot_for(const std::vector<std::unique_ptr<Segment>>& segments, std::unique_ptr<LongTree>& tree) {
+  Broken* best = nullptr;
+  std::size_t most = 0;
+  for (Broken& broken : broken_) {
+    std::size_t own = 0;
+    for (const auto& segment : segments)
+      if (segment->island == broken.slot) own += segment->bodies.size();
+    if (!broken.tree || 2 * own <= broken.bodies || own <= most) continue;
+    best = &broken, most = own;
+  }
+  if (best) {
+    tree = std::move(best->tree);
+    return best->slot;
+  }
+  tree = std::make_unique<LongTree>(spots_);
+  return free_slot();
+}
+
+// From the root, what a segment hangs on before it.
+std::vector<std::unique_ptr<Segment>> Topology::lay_out_segments(World& world, const CutRule& rule) {
+  SegmentCutter cutter(world, rule, segment_patterns_);
+  struct Start {
+    Segment::Link first;
+    int above_body;
+  };
+  std::vector<Start> open{{root_, -1}};
+  std::vector<std::unique_ptr<Segment>> segments;
+  while (!open.empty()) {
+    const Start start = open.back();
+    open.pop_back();
+    segments.push_back(keep_or_cut(world, cutter, start.first, start.above_body));
+    const Segment& own = *segments.back();
+    const int end = own.bodies[at(own.end)];
+    for (std::size_t i = own.below.size(); i-- > 0;) open.push_back({own.below[i], end});
+  }
+  return segments;
+}
+
+// One that stays is what would be cut there again if it begins with the same joint: nothing has changed in it, and
+// what hangs on it is still more than a twig.
+std::unique_ptr<Segment> Topology::keep_or_cut(World& world, SegmentCutter& cutter, const Segment::Link& first,
+                                               int above_body) {
+  const auto known_large = [&](const Segment::Link& link) {
+    const SegmentSpot& spot = spots_[at(link.body)];
+    return (spot.segment && spot.node == 0 && spot.segment->joints[0] == link.joint && spot.segment->count() > 8) ||
+           cutter.large(link);
+  };
+  if (Segment* unit = spots_[at(first.body)].segment) {
+    if (unit->first() == first && unit->above_body == above_body && std::ranges::all_of(unit->below, known_large))
+      return std::move(loose_[at(unit->order)]);
+  }
+  std::unique_ptr<Segment> segment = spare_segment();
+  cutter.cut(first, above_body, *segment);
+  for (std::size_t i = 0; i < segment->bodies.size(); ++i) {
+    const std::size_t body = at(segment->bodies[i]);
+    if (Segment* unit = spots_[body].segment) melt(world, *unit);
+    open_[body] = 0;
+    spots_[body] = {segment.get(), static_cast<int>(i)};
+  }
+  return segment;
 }
 
 }  // namespace volvox::physics::native

@@ -4,21 +4,9 @@
 #include <atomic>
 
 #include "volvox/physics/native/latch.h"
-#include "volvox/physics/native/segments.h"
 
 namespace volvox::physics::native {
 namespace {
-
-int dof_count(JointType type) {
-  switch (type) {
-    case JointType::revolute:
-    case JointType::prismatic: return 1;
-    case JointType::ball: return 3;
-    case JointType::fixed:
-    case JointType::dock: return 0;
-  }
-  return 0;
-}
 
 void load_drive(const Drive<double>& drive, Dof<double>& dof) {
   dof.kappa = drive.kappa();
@@ -29,35 +17,19 @@ void load_drive(const Drive<double>& drive, Dof<double>& dof) {
 
 }  // namespace
 
-Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old, SegmentPool* pool) : Island({}) {
+Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) : Island({}) {
   if (old) take_room(*old);
   const std::size_t count = plan.steps.size();
-  bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), y_first_.reserve(count);
-  drags_.reserve(count), pulled_.reserve(count);
+  bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), drags_.reserve(count), pulled_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) add_node(world, plan, i);
-  if (plan.for_segments && shapes_.size() > most_uncut) {
-    if (std::vector<Segment> segments = cut_into_segments(shapes_); !segments.empty())
-      segments_ = std::make_unique<Segments>(tree_nodes(), std::move(segments), pool);
-  }
-  if (!segments_) nodes_.resize(shapes_.size()), dofs_.resize(dof_count_);
+  nodes_.resize(shapes_.size()), dofs_.resize(dof_count_);
   plan_branches();
-  plan_parts();
-  plan_blocks();
+  const int root_columns = anchored_ ? 0 : 6;
+  const bool flat = root_columns + static_cast<int>(dof_count_) <= Whitened::most_columns;
+  whitened_.plan(shapes_, root_columns, flat ? Whitened::most_columns : Whitened::most_columns_of_a_part);
+  whitened_.plan_blocks(shapes_);
   find_safe_pull();
   if (fits_flock()) plan_columns();
-}
-
-Tree::~Tree() = default;
-
-TreeNodes Tree::tree_nodes() const { return {shapes_, bodies_, joints_}; }
-
-void Tree::give_segments(SegmentPool& pool) {
-  if (segments_) pool.give(std::move(*segments_));
-  segments_.reset();
-}
-
-void Tree::commit_joints(World& world, ThreadPool* threads) const {
-  if (segments_) segments_->commit_joints(world, tree_nodes(), threads);
 }
 
 // Robots that dock and undock all the time would otherwise pay more for new memory, and for
@@ -69,41 +41,20 @@ void Tree::take_room(Tree& old) {
   };
   take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_),
       take(branches_, old.branches_);
-  take(blocks_, old.blocks_), take(first_block_, old.first_block_);
-  take(parts_, old.parts_), take(y_first_, old.y_first_), take(columns_.columns, old.columns_.columns),
-      take(columns_.first, old.columns_.first);
-  nodes_.swap(old.nodes_), y_.swap(old.y_), coordinates_.swap(old.coordinates_);
-  part_of_.swap(old.part_of_), column_.swap(old.column_), wanted_.swap(old.wanted_), way_.swap(old.way_),
-      columns_.own.swap(old.columns_.own), coordinate_.swap(old.coordinate_), drags_.swap(old.drags_),
-      pulled_.swap(old.pulled_);
+  take(columns_.columns, old.columns_.columns), take(columns_.first, old.columns_.first);
+  nodes_.swap(old.nodes_), columns_.own.swap(old.columns_.own), drags_.swap(old.drags_), pulled_.swap(old.pulled_);
+  whitened_.take_room(old.whitened_);
 }
 
 void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) {
   const auto [body_index, parent, joint] = plan.steps[step];
-  const Body& body = world.bodies[static_cast<std::size_t>(body_index)];
-  NodeShape shape;
+  NodeShape shape = joint < 0 ? body_shape(world, body_index) : node_shape(world, body_index, joint);
   shape.parent = parent;
-  shape.mass = body.mass;
-  shape.moments = body.moments;
   shape.first_dof = static_cast<int>(dof_count_);
-  if (joint >= 0) {
+  if (joint >= 0 && parent < 0) {
     const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
-    const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
-    shape.type = desc.type;
-    shape.flipped = desc.b.index != static_cast<std::uint32_t>(body_index);
-    const Pose &on_parent = shape.flipped ? frames.b : frames.a, &on_child = shape.flipped ? frames.a : frames.b;
-    shape.anchor_parent = on_parent.position;
-    shape.anchor_child = on_child.position;
-    // Turning a about -z against b is turning b about z against a.
-    const Vec3 axis{0, 0, shape.flipped ? -1.0 : 1.0};
-    shape.axis_parent = on_parent.rotation * axis;
-    shape.axis_child = on_child.rotation * axis;
-    shape.closed = on_parent.rotation * on_child.rotation.conjugate();
-    shape.dofs = dof_count(desc.type);
-    if (parent < 0) {
-      anchored_ = true;
-      ground_ = shape.flipped ? desc.b : desc.a;
-    }
+    anchored_ = true;
+    ground_.body = shape.flipped ? desc.b : desc.a;
   }
   dof_count_ += static_cast<std::size_t>(shape.dofs);
   shapes_.push_back(shape);
@@ -120,23 +71,11 @@ void Tree::plan_branches() {
 }
 
 void Tree::predict(World& world, double step, ThreadPool* threads) {
-  if (segments_) {
-    load_ground(world);
-    if (!load_drags(world, step, threads)) drags_.clear();
-    segments_->predict(world, tree_nodes(), ground_state_, drags_, step, threads);
-    touched_ = false;
-    return;
-  }
   load(world, step, threads);
   solve_and_settle(world, threads);
 }
 
 void Tree::predict_again(World& world, ThreadPool* threads) {
-  if (segments_) {
-    segments_->predict_again(threads);
-    touched_ = false;
-    return;
-  }
   const auto again = [&](std::size_t i) {
     for (int k = 0; k < shapes_[i].dofs; ++k) {
       Drive<double>& drive = world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)];
@@ -184,7 +123,7 @@ void Tree::plan_columns() {
 }
 
 void Tree::load(World& world, double step, ThreadPool* threads) {
-  load_ground(world);
+  if (anchored_) ground_.load(world);
   const bool drags = load_drags(world, step, threads);
   load_node(world, 0, step, drags);
   for_branches(threads, [&](Range branch) {
@@ -214,23 +153,8 @@ void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   n.beta = beta * sign;
 }
 
-void Tree::load_ground(const World& world) {
-  if (!anchored_) return;
-  const Pose pose = support_pose(world, ground_);
-  ground_velocity_ = {};
-  if (ground_.valid()) {
-    const Body& body = world.bodies[ground_.index];
-    ground_velocity_ = {lane(body.angular), lane(body.linear)};
-  }
-  ground_state_ = {lane(pose.position), lane(pose.rotation), rotation_matrix(lane(pose.rotation)), ground_velocity_};
-}
-
 // True if some link is pulled so hard that it may need to be held back.
 bool Tree::load_drags(World& world, double step, ThreadPool* threads) {
-  if (segments_ && segments_->ahead(world)) {
-    if (segments_->most_tension() * step * step < safe_pull_) return false;
-    segments_->commit_tensions(world, tree_nodes(), threads);
-  }
   const auto tension = [&](std::size_t i) {
     return joints_[i] < 0 ? 0 : world.tensions[static_cast<std::size_t>(joints_[i])];
   };
@@ -286,7 +210,7 @@ void Tree::find_safe_pull() {
 
 Support<double> Tree::support(int node) const {
   const int parent = shapes_[static_cast<std::size_t>(node)].parent;
-  if (parent < 0) return ground_state_;
+  if (parent < 0) return ground_.state;
   const Node<double>& p = nodes_[static_cast<std::size_t>(parent)];
   return {p.x, p.q, p.axes, p.v};
 }
@@ -336,7 +260,7 @@ void Tree::descend_node(std::size_t i) {
     nodes_[i].fresh = native::solve(root_, nodes_[i].z);
   } else {
     nodes_[i].fresh = native::descend(shapes_[i], nodes_[i], dofs_.data() + shapes_[i].first_dof,
-                                      parent < 0 ? ground_velocity_ : nodes_[static_cast<std::size_t>(parent)].fresh);
+                                      parent < 0 ? ground_.state.v : nodes_[static_cast<std::size_t>(parent)].fresh);
   }
 }
 
@@ -373,14 +297,13 @@ void Tree::give_to_parent(std::size_t i) {
 }
 
 Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
-  const Spatial<double> v = segments_ ? segments_->predicted(node) : nodes_[static_cast<std::size_t>(node)].fresh;
+  const Spatial<double>& v = nodes_[static_cast<std::size_t>(node)].fresh;
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 
 Verdict Tree::take_up(World& world, ThreadPool* threads) {
   if (!touched_) return Verdict::holds;
   move_to(0);
-  if (segments_) return segments_->take_up(coordinates_, coordinate_, tree_nodes(), threads);
   std::atomic<Verdict> verdict = take_up_node(world, 0);
   for_branches(threads, [&](Range branch) {
     Verdict worst = Verdict::holds;
@@ -394,15 +317,12 @@ Verdict Tree::take_up(World& world, ThreadPool* threads) {
 Verdict Tree::take_up_node(World& world, std::size_t i) {
   Node<double>& n = nodes_[i];
   if (joints_[i] < 0) {
-    n.passed = times_inverse_transposed(root_, coordinates_.data());
+    n.passed = times_inverse_transposed(root_, whitened_.coordinates().data());
     return Verdict::holds;
   }
-  const Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
   double own[3] = {};
-  for (int k = 0; k < shapes_[i].dofs; ++k) {
-    const int column = column_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
-    own[k] = coordinates_[part.first + static_cast<std::size_t>(column)];
-  }
+  for (int k = 0; k < shapes_[i].dofs; ++k)
+    own[k] = whitened_.coordinate(static_cast<std::size_t>(shapes_[i].first_dof + k));
   const int parent = shapes_[i].parent;
   const Spatial<double> above = parent < 0 ? Spatial<double>{} : nodes_[static_cast<std::size_t>(parent)].passed;
   n.passed = descend_change(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above, own);
@@ -414,7 +334,6 @@ Verdict Tree::take_up_node(World& world, std::size_t i) {
 // Children first: a body is moved as soon as nobody needs its old pose any more.
 void Tree::finish(World& world, double step, ThreadPool* threads) {
   const Vec3 fall = !anchored_ ? outer_fall(world, step) : Vec3{};
-  if (segments_) return segments_->finish(world, tree_nodes(), step, fall, threads);
   const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) take_in(nodes_[i]);
@@ -438,7 +357,7 @@ void Tree::book_joint(World& world, std::size_t i, double step) const {
   const Node<double>& n = nodes_[i];
   if (shape.flipped) return book_load(world, joints_[i], n.passed * -1.0, n.x, {n.x, n.axes, shape.anchor_child}, step);
   const Node<double>* parent = shape.parent < 0 ? nullptr : &nodes_[static_cast<std::size_t>(shape.parent)];
-  const Holder a{parent ? parent->x : ground_state_.x, parent ? parent->axes : ground_state_.axes, shape.anchor_parent};
+  const Holder a{parent ? parent->x : ground_.state.x, parent ? parent->axes : ground_.state.axes, shape.anchor_parent};
   book_load(world, joints_[i], n.passed, n.x, a, step);
 }
 
@@ -455,6 +374,68 @@ void Tree::finish_node(World& world, std::size_t i, double step, const Vec3& fal
   world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
   world.system.joints[joint].position += qdot * step;
   world.system.joints[joint].velocity = qdot;
+}
+
+void Tree::clear_coordinates() {
+  whitened_.clear_coordinates();
+  walk_.begin(whitened_.parts()[0]);
+}
+
+void Tree::whiten(std::span<const int> nodes, ThreadPool* threads) {
+  whitened_.want_none();
+  for (const int node : nodes) (void)whitened_.want(shapes_, node);
+  touched_ = true;
+  if (joints_[0] < 0) whitened_.parts()[0].hold_root(root_);
+  const auto visit = [&](std::size_t i) {
+    if (!whitened_.wanted(i)) return;
+    if (joints_[i] < 0) return whitened_.whiten(i, shapes_[i], nullptr);
+    JointFactor factor;
+    joint_factor(i, factor);
+    whitened_.whiten(i, shapes_[i], &factor);
+  };
+  visit(0);
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) visit(i);
+  });
+}
+
+void Tree::joint_factor(std::size_t node, JointFactor& out) const {
+  const V3<double>& r = nodes_[node].r;
+  out.r[0] = r.x, out.r[1] = r.y, out.r[2] = r.z;
+  for (int k = 0; k < shapes_[node].dofs; ++k) {
+    const Dof<double>& f = dofs_[static_cast<std::size_t>(shapes_[node].first_dof + k)];
+    out.axes[k] = {{f.s.a.x, f.s.a.y, f.s.a.z, f.s.l.x, f.s.l.y, f.s.l.z},
+                   {f.u.a.x, f.u.a.y, f.u.a.z, f.u.l.x, f.u.l.y, f.u.l.z},
+                   f.root_inv};
+  }
+}
+
+Spatial<double> Tree::velocity_change(int node, const double* coordinates) const {
+  double v[6];
+  wide_dot_six(whitened_.y(static_cast<std::size_t>(node)), coordinates, whitened_.parts().front().width, v);
+  return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
+}
+
+RowSpan Tree::span(int node) {
+  const std::size_t i = static_cast<std::size_t>(node);
+  if (!whitened_.blocks(i)) return whole_span(node);
+  return {whitened_.coordinates().data(), whitened_.row_width(i), 0, whitened_.blocks(i)};
+}
+
+RowSpan Tree::whole_span(int node) {
+  const WhitenedPart& part = whitened_.part_of(static_cast<std::size_t>(node));
+  return {part.coordinates, part.width, part.number};
+}
+
+void Tree::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
+                      double* rows) const {
+  whitened_.write_rows(static_cast<std::size_t>(node), arm, directions, sign, add, whole, rows);
+}
+
+void Tree::add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) {
+  const std::vector<WhitenedPart>& parts = whitened_.parts();
+  native::add_cross_terms(parts[static_cast<std::size_t>(part_a)], rows_a, parts[static_cast<std::size_t>(part_b)],
+                          rows_b, gram);
 }
 
 }  // namespace volvox::physics::native

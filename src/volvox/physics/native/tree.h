@@ -3,16 +3,12 @@
 // Its inverse has the square root that contacts need. With inv, u, s, T of the factor and the
 // root's inertia D = L L^T:
 //   Y_root = L^-T;   Y_b[:, k] = (I - s u^T) T Y_p[:, k];   Y_b[:, own] = s sqrt(inv)
-// so that W_ij = Y_i Y_j^T. A long tree is cut into parts of few columns: a new part starts
-// at a body, its handle, whose six motions are the part's first six columns (C C^T = Y_p Y_p^T).
-// Work goes on in one part at a time; moving to another carries impulses up (climb) and
-// velocities down (descend).
+// so that W_ij = Y_i Y_j^T. Coordinates of trees with many columns are cut into parts (whitened.h).
 //
 // The subtrees that hang on the root, its branches, know nothing of each other: the threads
 // share them out, each pass over the nodes ends with the root or begins with it.
 //
-// A long tree whose pieces are alike, a snake, is cut into segments that go side by side (segments.h). They then do
-// what `nodes_` and `dofs_` are for elsewhere; every segment starts a part of its own.
+// A long tree whose pieces are alike, a snake, is a LongTree. This one is the oracle of its tests.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +19,12 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/tree_kernel.h"
+#include "volvox/physics/native/whitened.h"
 
 namespace volvox::physics::native {
 
-class Segments;
-class SegmentPool;
-struct JointFactor;
-struct TreeNodes;
-
 // How a tree is laid out: a root, and for every other body the joint to its parent. In
-// depth-first order, parents first. `for_segments`: the root is an end, and the largest subtree of a node comes last.
+// depth-first order, parents first.
 struct TreePlan {
   struct Step {
     int body = -1;
@@ -40,7 +32,6 @@ struct TreePlan {
     int joint = -1;   // to the parent, or, at the root, to the ground; -1: a free root
   };
   std::vector<Step> steps;
-  bool for_segments = false;
 };
 
 // The whitened columns that each node of a tree can move by: those of the root and of the
@@ -55,20 +46,12 @@ struct TreeColumns {
 
 class Tree final : public Island {
  public:
-  static constexpr int most_columns = 64;  // of a part
   // Trees up to this size may go in a flock.
   static constexpr int most_flock_nodes = 12, most_flock_columns = 16;
 
-  // Trees with more nodes may be cut into segments, if they are laid out for it (TreePlan).
-  static constexpr std::size_t most_uncut = 96;
-
   // `old`: a tree that is gone, whose memory is used again; null: none.
-  // `pool`: for its segments; null: none.
-  Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr, SegmentPool* pool = nullptr);
-  ~Tree() override;
+  Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr);
   std::size_t room() const { return shapes_.capacity(); }  // how many nodes its memory holds
-  bool cut() const { return segments_ != nullptr; }
-  void give_segments(SegmentPool& pool);
 
   const std::vector<NodeShape>& shapes() const { return shapes_; }
   const std::vector<int>& joints() const { return joints_; }
@@ -85,39 +68,27 @@ class Tree final : public Island {
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
-  std::span<const double> coordinates() const override { return coordinates_; }
-  int used_columns() const override { return parts_.front().columns; }
+  std::span<const double> coordinates() const override { return whitened_.coordinates(); }
+  int used_columns() const override { return whitened_.parts().front().columns; }
   Spatial<double> velocity_change(int node, const double* coordinates) const override;
   RowSpan span(int node) override;
   RowSpan whole_span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
                   double* rows) const override;
-  void move_to(int part) override;
-  int parts() const override { return static_cast<int>(parts_.size()); }
-  int part_above(int part) const override { return parts_[static_cast<std::size_t>(part)].above; }
+  void move_to(int part) override { walk_.move_to(whitened_.parts()[static_cast<std::size_t>(part)]); }
+  int parts() const override { return static_cast<int>(whitened_.parts().size()); }
+  int part_above(int part) const override {
+    const WhitenedPart* above = whitened_.parts()[static_cast<std::size_t>(part)].above;
+    return above ? above->number : -1;
+  }
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
   Verdict take_up(World& world, ThreadPool* threads) override;
   void predict_again(World& world, ThreadPool* threads) override;
   void finish(World& world, double step, ThreadPool* threads) override;
-  void commit_joints(World& world, ThreadPool* threads) const override;
 
  private:
-  struct Part {
-    int handle = -1;  // a node of the part above; -1: the part of the root
-    int above = -1;
-    int depth = 0;
-    int columns = 0, width = 0;
-    std::size_t first = 0;        // in coordinates_
-    std::size_t handle_rows = 0;  // in y_: the handle's six rows in the part above
-    double factor[6][6]{};        // C
-    double inverse[6][6]{};       // C^-1
-    double known[6]{};            // the handle's coordinates as the part above knows them
-  };
-
   void take_room(Tree& old);
   void add_node(const World& world, const TreePlan& plan, std::size_t step);
-  void plan_parts();
-  void plan_blocks();
   void plan_columns();
   // Nodes one behind the other.
   struct Range {
@@ -130,9 +101,7 @@ class Tree final : public Island {
   void plan_branches();
   void load(World& world, double step, ThreadPool* threads);
   void load_node(World& world, std::size_t node, double step, bool drags);
-  void load_ground(const World& world);
   bool load_drags(World& world, double step, ThreadPool* threads);
-  TreeNodes tree_nodes() const;
   void joint_factor(std::size_t node, JointFactor& out) const;
   void find_safe_pull();
   void tell_drives(World& world, std::size_t node, double step);
@@ -149,48 +118,24 @@ class Tree final : public Island {
   void book_joint(World& world, std::size_t node, double step) const;
   void finish_node(World& world, std::size_t node, double step, const Vec3& fall);
   Support<double> support(int node) const;
-  void whiten_node(int node);
-  void start_part(Part& part, std::size_t node);
-  void climb(int part);
-  void descend_to(int part);
-  bool starts_part(std::size_t node) const;
-  bool starts_segment(std::size_t node) const;
-  void carry(const double* row, int from, int to, double (&out)[most_columns]) const;
-  double* y(int node) { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
-  const double* y(int node) const { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
 
   std::vector<NodeShape> shapes_;
-  std::vector<Range> branches_;         // of the nodes behind the root
-  std::vector<int> joints_;             // by node; -1: a free root
-  std::unique_ptr<Segments> segments_;  // null: the tree is not cut
-  std::vector<V3<double>> drags_;       // by node
-  std::vector<std::uint8_t> pulled_;    // by node: it may need to be held back
+  std::vector<Range> branches_;       // of the nodes behind the root
+  std::vector<int> joints_;           // by node; -1: a free root
+  std::vector<V3<double>> drags_;     // by node
+  std::vector<std::uint8_t> pulled_;  // by node: it may need to be held back
   std::vector<Node<double>> nodes_;
   std::vector<Dof<double>> dofs_;
   std::size_t dof_count_ = 0;
-  BodyId ground_;  // what the root hangs on, if it has a joint
-  Support<double> ground_state_;
-  Spatial<double> ground_velocity_{};
+  Ground ground_;  // what the root hangs on, if it has a joint
   double safe_pull_ = 0;
   TreeColumns columns_;  // where it fits a flock
   int pattern_ = -1;
   InverseFactor<double> root_{};
 
-  std::vector<Part> parts_;
-  std::vector<int> part_of_;             // by node
-  std::vector<int> column_;              // by dof
-  std::vector<std::size_t> coordinate_;  // by dof: its column among all coordinates
-  // Of a tree in one part: the blocks of columns of the axes between a node and the root, all others of its rows are
-  // zero. Ascending, by node one behind the other; empty where there is only one block.
-  std::vector<int> blocks_;
-  std::vector<std::size_t> first_block_;  // by node; one more at the end
-  std::vector<std::size_t> y_first_;
-  std::vector<double> y_;  // by node: six rows of the width of its part
-  std::vector<double> coordinates_;
-  std::vector<std::uint8_t> wanted_;  // by node: in the way from the root to a contact
-  int current_ = 0;
-  std::vector<int> way_;  // of a move from part to part
-  bool touched_ = false;
+  Whitened whitened_;
+  PartWalk walk_;
+  bool touched_ = false;  // contacts have been whitened since the last solution
 };
 
 }  // namespace volvox::physics::native

@@ -1,7 +1,10 @@
 // The same bits at any number of threads and after a restore, and no allocation in a step.
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "volvox/physics/native/lanes.h"
 #include "volvox/physics/native/test/scenes.h"
@@ -119,7 +122,67 @@ class Heap {
   int ticks_ = 0;
 };
 
+// A snake of 1290 bodies whose docks open and close all the time, so that its tree is laid out anew bit by bit.
+struct DockingSnake {
+  explicit DockingSnake(ThreadPool* threads) : bench({.threads = threads}) {
+    bench.add(ground());
+    BodyId last;
+    Pose last_pose;
+    for (int k = 0; k < 1290; ++k) {
+      const Pose pose{{0.05 * k, 0, 0.03}, {}};
+      const BodyId id = bench.add(box(0.1, {0.04, 0.05, 0.04}, pose));
+      const Vec3 point = pose.position - Vec3{0.025, 0, 0};
+      if (k > 0) {
+        const JointType type = k % 3 == 0 ? JointType::dock : JointType::revolute;
+        const JointDesc joint = joint_at(type, last, last_pose, id, pose, point, {0, 0, 1});
+        const JointId made = bench->add_joint(joint);
+        if (type == JointType::dock) docks.emplace_back(made, joint);
+        else hinges.push_back(made);
+      }
+      last = id, last_pose = pose;
+    }
+  }
+
+  void run(int ticks) {
+    for (const int end = tick + ticks; tick < end; ++tick) {
+      for (std::size_t i = 0; i < hinges.size(); ++i)
+        bench->motors()[hinges[i].index] = {
+            Control::velocity, std::sin(0.2 * tick + 0.3 * static_cast<double>(i)), 0, 20, 1e300, 5};
+      auto& [dock, desc] = docks[static_cast<std::size_t>(tick / 3 * 89) % docks.size()];
+      if (tick % 3 == 0) bench->remove_joint(dock);
+      if (tick % 3 == 1 && tick % 4 != 3) dock = bench->add_joint(desc);
+      if (tick % 3 == 1 && tick % 4 == 3) docks.erase(docks.begin() + (tick / 3 * 89) % static_cast<int>(docks.size()));
+      ASSERT_TRUE(bench.tick().ok());
+    }
+  }
+
+  Bench bench;
+  std::vector<std::pair<JointId, JointDesc>> docks;
+  std::vector<JointId> hinges;
+  int tick = 0;
+};
+
 }  // namespace
+
+TEST(Determinism, a_snake_that_docks_has_the_same_bits_after_a_restore_and_at_any_number_of_threads) {
+  DockingSnake first(nullptr);
+  first.run(31);  // with a dock open
+  SaveArchive saved;
+  first.bench->archive(saved);
+  DockingSnake second(nullptr);
+  LoadArchive loaded(saved.bytes());
+  second.bench->archive(loaded);
+  ASSERT_TRUE(loaded.ok()) << loaded.failure();
+  EXPECT_EQ(second.bench.hash(), first.bench.hash());
+  second.bench.set_clock(31);
+  second.docks = first.docks, second.hinges = first.hinges, second.tick = first.tick;
+  first.run(20), second.run(20);
+  EXPECT_EQ(second.bench.hash(), first.bench.hash());
+  ThreadPool pool(3);
+  DockingSnake third(&pool);
+  third.run(51);
+  EXPECT_EQ(third.bench.hash(), first.bench.hash());
+}
 
 TEST(Determinism, same_bits_at_any_number_of_threads) {
   Heap alone(nullptr);

@@ -1,14 +1,16 @@
-// Trees that are cut into segments against the same trees uncut: the recursion over all nodes is the oracle.
+// Trees that are cut into segments against the same trees uncut: the recursion over all nodes is the oracle. And trees
+// that are cut anew only where modules dock, against the same trees cut whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "volvox/base/random.h"
 #include "volvox/base/thread_pool.h"
-#include "volvox/physics/native/segments.h"
-#include "volvox/physics/native/tree.h"
+#include "volvox/physics/native/topology.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -182,15 +184,17 @@ struct Hit {
 };
 constexpr Vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-void hit(Tree& tree, const std::vector<Hit>& hits) {
+// `node_of`: by step of the plan.
+void hit(Island& tree, const std::vector<int>& node_of, const std::vector<Hit>& hits) {
   std::vector<int> nodes;
-  for (const Hit& h : hits) nodes.push_back(h.node);
+  for (const Hit& h : hits) nodes.push_back(node_of[static_cast<std::size_t>(h.node)]);
   tree.clear_coordinates();
   tree.whiten(nodes, nullptr);
-  for (const Hit& h : hits) {
-    const RowSpan span = tree.span(h.node);
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    const Hit& h = hits[i];
+    const RowSpan span = tree.span(nodes[i]);
     std::vector<double> rows(3 * static_cast<std::size_t>(span.width));
-    tree.write_rows(h.node, h.arm, axes, 1, false, false, rows.data());
+    tree.write_rows(nodes[i], h.arm, axes, 1, false, false, rows.data());
     tree.move_to(span.part);
     for (int r = 0; r < 3; ++r) {
       for (int block = 0; block < span.width / row_block; ++block) {
@@ -199,6 +203,27 @@ void hit(Tree& tree, const std::vector<Hit>& hits) {
       }
     }
   }
+}
+
+// By step of the plan.
+std::vector<int> bodies_of(const TreePlan& plan) {
+  std::vector<int> bodies;
+  for (const TreePlan::Step& s : plan.steps) bodies.push_back(s.body);
+  return bodies;
+}
+std::vector<int> numbers(std::size_t count) {
+  std::vector<int> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<int>(i);
+  return all;
+}
+
+// The island of a world that is one tree; null: it is not cut.
+LongTree* lay_out(Topology& topology, World& world) {
+  for (std::size_t i = 0; i < world.bodies.size(); ++i) topology.touch(world, i);
+  topology.update(world);
+  for (const auto& island : topology.islands())
+    if (auto* tree = dynamic_cast<LongTree*>(island.get())) return tree;
+  return nullptr;
 }
 
 // The largest difference of what a substep changed, as a share of the largest number of its kind.
@@ -241,16 +266,21 @@ Outcome compare(std::uint64_t seed, bool limits, ThreadPool* threads) {
   Case whole, parts;
   RandomStream first(seed, 1, "tree"), second(seed, 1, "tree"), random(seed, 2, "hits");
   make(whole, limits, first), make(parts, limits, second);
-  sort_plan(whole.plan), sort_plan(parts.plan);
-  parts.plan.for_segments = true;
-  Tree oracle(whole.world, whole.plan), tree(parts.world, parts.plan);
+  sort_plan(whole.plan);
+  parts.plan = whole.plan;
+  Tree oracle(whole.world, whole.plan);
+  Topology topology;
+  LongTree* const cut = lay_out(topology, parts.world);
   Outcome outcome;
-  outcome.cut = tree.cut();
+  outcome.cut = cut != nullptr;
+  if (!cut) return outcome;
+  LongTree& tree = *cut;
+  const std::vector<int> nodes = numbers(whole.plan.steps.size()), bodies = bodies_of(whole.plan);
   const auto differ = [&] {
     Difference d;
     for (std::size_t i = 0; i < whole.plan.steps.size(); ++i)
       d.add(oracle.predicted_velocity(static_cast<int>(i), {0.1, 0, 0}),
-            tree.predicted_velocity(static_cast<int>(i), {0.1, 0, 0}));
+            tree.predicted_velocity(bodies[i], {0.1, 0, 0}));
     outcome.predicted = std::max(outcome.predicted, d.share());
   };
   for (int substep = 0; substep < 3 && outcome.same_drives; ++substep) {
@@ -261,7 +291,7 @@ Outcome compare(std::uint64_t seed, bool limits, ThreadPool* threads) {
       hits.push_back({static_cast<int>(random.uniform() * static_cast<double>(whole.plan.steps.size())),
                       vector(random, 0.05), vector(random, 0.05)});
     for (int attempt = 0; attempt < 3; ++attempt) {
-      hit(oracle, hits), hit(tree, hits);
+      hit(oracle, nodes, hits), hit(tree, bodies, hits);
       const Verdict a = oracle.take_up(whole.world, nullptr), b = tree.take_up(parts.world, threads);
       outcome.same_drives = outcome.same_drives && a == b;
       if (a == Verdict::holds || b == Verdict::holds) break;
@@ -297,29 +327,58 @@ Outcome compare(std::uint64_t seed, bool limits, ThreadPool* threads) {
   return outcome;
 }
 
+// What a long tree is: every body once, every joint, and all that hangs together hangs on ends.
+void expect_sound(const World& world, const LongTree& tree, std::uint64_t seed) {
+  std::vector<int> seen(world.bodies.size(), 0);
+  const auto& segments = tree.segments();
+  std::size_t taken = 0;
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const Segment& own = *segments[s];
+    ASSERT_EQ(own.order, static_cast<int>(s)) << seed;
+    ASSERT_EQ(own.above_body < 0, s == 0) << seed;
+    if (s > 0) {
+      ASSERT_LT(own.above, own.order) << seed;
+      const Segment& above = *segments[static_cast<std::size_t>(own.above)];
+      ASSERT_EQ(above.bodies[static_cast<std::size_t>(above.end)], own.above_body) << seed;
+      ASSERT_EQ(std::ranges::count(above.below, own.first()), 1) << seed;
+    }
+    ASSERT_TRUE(own.pack && own.pack->owner(own.lane) == &own && own.pack->pattern() == own.pattern) << seed;
+    for (std::size_t i = 0; i < own.bodies.size(); ++i) {
+      ++seen[static_cast<std::size_t>(own.bodies[i])];
+      const int parent = own.shapes[i].parent;
+      ASSERT_TRUE(i == 0 ? parent < 0 : parent >= 0 && parent < static_cast<int>(i)) << seed;
+      if (own.joints[i] < 0) {
+        ASSERT_EQ(s + i, 0u) << seed;
+        continue;
+      }
+      const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(own.joints[i])];
+      const int above = i > 0 ? own.bodies[static_cast<std::size_t>(parent)] : own.above_body;
+      const int other = static_cast<int>(static_cast<int>(desc.b.index) == own.bodies[i] ? desc.a.index : desc.b.index);
+      ASSERT_TRUE(above < 0 || other == above) << seed;
+      ASSERT_EQ(own.shapes[i].anchor_child, node_shape(world, own.bodies[i], own.joints[i]).anchor_child) << seed;
+    }
+  }
+  for (const auto& pack : tree.packs()) {
+    taken += static_cast<std::size_t>(pack->taken());
+    for (int lane = 0; lane < pack->lanes(); ++lane) ASSERT_EQ(pack->shown(lane).pack, pack.get()) << seed;
+  }
+  ASSERT_EQ(taken, segments.size()) << seed;
+  for (const int body : tree.bodies()) --seen[static_cast<std::size_t>(body)];
+  for (std::size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], 0) << seed << ", body " << i;
+}
+
 TEST(Segments, hold_every_node_once_and_hang_on_ends) {
   int cut = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Case made;
     RandomStream random(seed, 3, "tree");
     make(made, false, random);
-    sort_plan(made.plan);
-    const Tree tree(made.world, made.plan);
-    const std::vector<NodeShape>& shapes = tree.shapes();
-    const std::vector<Segment> segments = cut_into_segments(shapes);
-    cut += !segments.empty();
-    int next = 0;
-    for (const Segment& segment : segments) {
-      ASSERT_EQ(segment.first, next) << seed;
-      ASSERT_LT(segment.first, segment.last);
-      next = segment.last;
-      EXPECT_TRUE(segment.first <= segment.end && segment.end < segment.last);
-      for (int i = segment.first + 1; i < segment.last; ++i)
-        ASSERT_GE(shapes[static_cast<std::size_t>(i)].parent, segment.first) << seed;
-      const int parent = shapes[static_cast<std::size_t>(segment.first)].parent;
-      ASSERT_EQ(parent, segment.above < 0 ? -1 : segments[static_cast<std::size_t>(segment.above)].end) << seed;
-    }
-    ASSERT_EQ(next, segments.empty() ? 0 : static_cast<int>(shapes.size()));
+    Topology topology;
+    const LongTree* const tree = lay_out(topology, made.world);
+    if (!tree) continue;
+    ++cut;
+    expect_sound(made.world, *tree, seed);
+    EXPECT_EQ(tree->bodies().size(), made.world.bodies.size());
   }
   EXPECT_GT(cut, 150);
 }
@@ -330,25 +389,20 @@ TEST(Segments, do_not_depend_on_the_width_of_lanes) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     std::vector<Body> expected;
     std::vector<double> tensions;
-    for (const std::size_t lanes : {1u, 4u, 8u}) {
+    for (const int lanes : {1, 4, 8}) {
       Case made;
       RandomStream random(seed, 4, "tree");
       make(made, seed % 2 == 0, random);
-      sort_plan(made.plan);
-      const Tree tree(made.world, made.plan);
-      std::vector<Segment> cuts = cut_into_segments(tree.shapes());
-      if (cuts.empty()) break;
+      Topology topology(lanes);
+      LongTree* const tree = lay_out(topology, made.world);
+      if (!tree) break;
       cut += lanes == 1;
-      const TreeNodes nodes{tree.shapes(), tree.bodies(), tree.joints()};
-      Segments segments(nodes, std::move(cuts), nullptr, lanes);
-      const Quat none;
-      const Support<double> ground{{0, 0, 0}, lane(none), rotation_matrix(lane(none)), {}};
       for (int substep = 0; substep < 2; ++substep) {
-        segments.predict(made.world, nodes, ground, {}, step, nullptr);
-        segments.finish(made.world, nodes, step, {}, nullptr);
+        tree->predict(made.world, step, nullptr);
+        tree->finish(made.world, step, nullptr);
         place(made.world);
       }
-      segments.commit_joints(made.world, nodes, nullptr);
+      tree->commit_joints(made.world, nullptr);
       if (lanes == 1) expected = made.world.bodies, tensions = made.world.tensions;
       EXPECT_EQ(made.world.tensions, tensions) << seed << ", " << lanes << " lanes";
       for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -359,6 +413,146 @@ TEST(Segments, do_not_depend_on_the_width_of_lanes) {
     }
   }
   EXPECT_GT(cut, 20);
+}
+
+// The same segments, in the same order: then all that is computed is the same, too.
+bool same_layout(const LongTree& x, const LongTree& y) {
+  return x.bodies() == y.bodies() && std::ranges::equal(x.segments(), y.segments(), [](const auto& a, const auto& b) {
+           return a->bodies == b->bodies && a->joints == b->joints && a->end == b->end && a->above == b->above &&
+                  a->below == b->below && a->shapes == b->shapes && *a->pattern == *b->pattern;
+         });
+}
+
+// A world of chains of modules, some with twigs, whose docks open and close.
+struct Yard {
+  Case made;
+  std::vector<std::pair<int, int>> ends;  // by module: its first and its last body
+  std::vector<JointId> docks;
+
+  void add_chain(const Kind& kind, int modules, bool in_order, RandomStream& random) {
+    const std::size_t first = ends.size();
+    for (int i = 0; i < modules; ++i) {
+      const int body = static_cast<int>(made.world.bodies.size());
+      const int last = made.add_module(kind, -1, random);
+      ends.push_back({body, last});
+    }
+    std::vector<std::size_t> order;
+    for (std::size_t i = first; i < ends.size(); ++i) order.push_back(i);
+    for (std::size_t i = order.size(); !in_order && i-- > 1;)
+      std::swap(order[i], order[static_cast<std::size_t>(random.uniform() * static_cast<double>(i + 1))]);
+    for (std::size_t i = 1; i < order.size(); ++i) dock(ends[order[i - 1]].second, ends[order[i]].first);
+  }
+
+  JointId dock(int a, int b) {
+    JointDesc desc;
+    desc.type = JointType::dock;
+    desc.a = made.system.body_ids.at(static_cast<std::size_t>(a)),
+    desc.b = made.system.body_ids.at(static_cast<std::size_t>(b));
+    const JointId id = made.system.add(desc);
+    World& world = made.world;
+    const std::size_t size = made.system.joint_descs.size();
+    world.frames.resize(size), world.drives.resize(size), world.tensions.resize(size), world.load_impulses.resize(size);
+    world.motor_impulses.resize(size);
+    world.frames[id.index] = joint_frames(world, id.index);
+    docks.push_back(id);
+    return id;
+  }
+  void undock(std::size_t which) {
+    made.system.remove(docks[which]);
+    docks.erase(docks.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+};
+
+// Docks open and close all over the place, one or a few at a time: what is laid out anew where it was touched is what
+// is laid out whole.
+TEST(Segments, are_where_they_would_be_if_all_were_cut_anew) {
+  int cut = 0, events = 0, segments = 0, kept = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Yard yard;
+    RandomStream random(seed, 5, "yard");
+    const Kind kind = random_kind(false, random), other = random_kind(false, random);
+    const int modules = 200 + static_cast<int>(300 * random.uniform());
+    yard.add_chain(kind, modules, seed % 3 != 0, random);
+    yard.add_chain(kind, modules / 2, true, random);
+    yard.add_chain(other, 30, true, random);
+    World& world = yard.made.world;
+    Topology topology;
+    for (std::size_t i = 0; i < world.bodies.size(); ++i) topology.touch(world, i);
+    topology.update(world);
+    std::vector<std::pair<int, int>> opened;
+    for (int round = 0; round < 40; ++round) {
+      std::set<const Segment*> before;
+      for (const auto& island : topology.islands()) {
+        const auto* tree = dynamic_cast<const LongTree*>(island.get());
+        for (std::size_t i = 0; tree && i < tree->segments().size(); ++i) before.insert(tree->segments()[i].get());
+      }
+      const int changes = random.uniform() < 0.7 ? 1 : 1 + static_cast<int>(5 * random.uniform());
+      for (int i = 0; i < changes; ++i, ++events) {
+        const auto touch = [&](JointId id) {
+          const JointDesc& desc = yard.made.system.joint_descs[id.index];
+          topology.touch(world, desc.a.index), topology.touch(world, desc.b.index);
+        };
+        if (!yard.docks.empty() && random.uniform() < 0.5) {
+          const std::size_t which = static_cast<std::size_t>(random.uniform() * static_cast<double>(yard.docks.size()));
+          touch(yard.docks[which]);
+          const JointDesc& desc = yard.made.system.joint_descs[yard.docks[which].index];
+          opened.emplace_back(desc.a.index, desc.b.index);
+          yard.undock(which);
+        } else if (!opened.empty() && random.uniform() < 0.8) {  // as it was, or the other way round
+          auto [a, b] = opened.back();
+          opened.pop_back();
+          if (random.uniform() < 0.1) std::swap(a, b);
+          touch(yard.dock(a, b));
+        } else {
+          const auto pick = [&] {
+            const auto& ends =
+                yard.ends[static_cast<std::size_t>(random.uniform() * static_cast<double>(yard.ends.size()))];
+            return random.uniform() < 0.5 ? ends.first : ends.second;
+          };
+          // Mostly what is open at both: chains of chains.
+          int a = pick(), b = pick();
+          for (int tries = 0; tries < 200 && (a == b || world.bodies[static_cast<std::size_t>(a)].island ==
+                                                            world.bodies[static_cast<std::size_t>(b)].island);
+               ++tries)
+            a = pick(), b = pick();
+          if (a == b) continue;
+          touch(yard.dock(a, b));
+        }
+      }
+      topology.update(world);
+      Case copy;
+      copy.system = yard.made.system;
+      copy.world.bodies = world.bodies, copy.world.frames = world.frames;
+      for (Body& body : copy.world.bodies) body.island = body.node = body.cluster = -1;
+      Topology fresh;
+      for (std::size_t i = 0; i < copy.world.bodies.size(); ++i) fresh.touch(copy.world, i);
+      fresh.update(copy.world);
+      for (std::size_t i = 0; i < world.bodies.size(); ++i) {
+        const Body &a = world.bodies[i], &b = copy.world.bodies[i];
+        ASSERT_EQ(a.cluster, b.cluster) << seed << ", round " << round << ", body " << i;
+        ASSERT_TRUE(a.island >= 0 && b.island >= 0);
+        const Island &mine = *topology.islands()[static_cast<std::size_t>(a.island)],
+                     &its = *fresh.islands()[static_cast<std::size_t>(b.island)];
+        ASSERT_EQ(a.node, b.node) << seed << ", round " << round << ", body " << i;
+        if (mine.bodies().front() != static_cast<int>(i)) continue;
+        const auto *x = dynamic_cast<const LongTree*>(&mine), *y = dynamic_cast<const LongTree*>(&its);
+        ASSERT_EQ(x != nullptr, y != nullptr) << seed << ", round " << round;
+        if (!x) continue;
+        ++cut;
+        ASSERT_TRUE(same_layout(*x, *y)) << seed << ", round " << round << ", " << x->bodies().size() << " bodies";
+        std::size_t nodes = 0;
+        for (const auto& segment : x->segments()) {
+          nodes += segment->bodies.size();
+          ++segments, kept += before.contains(segment.get());
+          ASSERT_TRUE(segment->pack && segment->pack->owner(segment->lane) == segment.get());
+        }
+        ASSERT_EQ(nodes, x->bodies().size());
+      }
+    }
+  }
+  EXPECT_GT(events, 1000);
+  EXPECT_GT(cut, 700);
+  EXPECT_GT(kept, segments * 3 / 4);
 }
 
 // Of many trees, those that were cut.

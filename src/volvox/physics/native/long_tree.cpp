@@ -1,0 +1,285 @@
+#include "volvox/physics/native/long_tree.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "volvox/base/check.h"
+
+namespace volvox::physics::native {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+void LongTree::predict(World& world, double step, ThreadPool* threads) {
+  if (anchored_) ground_.load(world);
+  if (!load_drags(world, step, threads)) drags_.clear();
+  const bool first = tick_ != world.tick;
+  tick_ = world.tick;
+  SegmentOrder order;
+  order.step = step;
+  std::atomic<bool> walled = false;
+  for_packs(threads, [&](SegmentPack& pack) {
+    if (first) pack.load_state(world, step);
+    pack.load_above(world, ground_.state);
+    pack.load_drags(drags_, first_);
+    if (pack.run(SegmentStage::load, order).walled) walled = true;
+    pack.add_pushes(world);
+    pack.load_latches(world, step);
+    pack.run(SegmentStage::condense, order);
+    pack.stale = false;
+  });
+  bool changed = false;
+  if (walled) {
+    solve(false, DrivePass::first, threads, changed);
+    for_packs(threads, [&](SegmentPack& pack) {
+      pack.run(SegmentStage::know_walls, {});
+      pack.stale = true;
+    });
+  }
+  for (int pass = 0; pass < most_passes; ++pass) {
+    const bool last = pass + 1 == most_passes;
+    solve(!last, last ? DrivePass::last : pass_after(pass), threads, changed);
+    if (!changed) break;
+  }
+  touched_ = false;
+}
+
+void LongTree::predict_again(World& /*world*/, ThreadPool* threads) {
+  for_packs(threads, [](SegmentPack& pack) {
+    pack.run(SegmentStage::correct, {});
+    pack.stale = true;
+  });
+  bool changed = false;
+  solve(false, DrivePass::first, threads, changed);
+  touched_ = false;
+}
+
+void LongTree::solve(bool settle, DrivePass pass, ThreadPool* threads, bool& changed) {
+  for_packs(threads, [](SegmentPack& pack) {
+    if (pack.stale) pack.run(SegmentStage::condense, {});
+    pack.stale = false;
+  });
+  put_together();
+  SegmentOrder order;
+  order.settle = settle, order.pass = pass;
+  std::atomic<bool> any = false;
+  for_packs(threads, [&](SegmentPack& pack) {
+    for (int lane = 0; lane < pack.lanes(); ++lane) {
+      const Segment& own = pack.shown(lane);
+      pack.put_end(lane, own.joined.end_d, own.joined.end_z);
+      pack.put_fresh(lane, own.above >= 0 ? segment(own.above).joined.end_fresh : root_fresh_);
+    }
+    pack.stale = pack.run(SegmentStage::solve, order).changed;
+    if (pack.stale) any = true;
+  });
+  changed = any;
+}
+
+// From the leaves to the root, then back.
+void LongTree::put_together() {
+  for (const auto& own : segments_) own->joined.end_d = {}, own->joined.end_z = {};
+  for (std::size_t i = segments_.size(); i-- > 0;) {
+    Segment& own = *segments_[i];
+    SegmentPack::Seen seen;
+    own.pack->see(own.lane, seen);
+    join(seen, own.joined);
+    if (own.above < 0) continue;
+    Joined& above = segment(own.above).joined;
+    above.end_d = above.end_d + own.joined.d, above.end_z = above.end_z + own.joined.z;
+  }
+  root_fresh_ = ground_.state.v;
+  if (!anchored_) {
+    root_ = inverse_factor(segments_[0]->joined.d);
+    root_fresh_ = native::solve(root_, segments_[0]->joined.z);
+  }
+  for (const auto& own : segments_) {
+    Joined& joined = own->joined;
+    joined.end_fresh =
+        times(joined.phi, own->above >= 0 ? segment(own->above).joined.end_fresh : root_fresh_) + joined.c;
+  }
+}
+
+Verdict LongTree::take_up(World& /*world*/, ThreadPool* threads) {
+  if (!touched_) return Verdict::holds;
+  walk_.move_to(*parts_[0]);
+  for_packs(threads, [&](SegmentPack& pack) {
+    pack.load_coordinates();
+    pack.run(SegmentStage::sum_change, {});
+  });
+  const Spatial<double> root = anchored_ ? Spatial<double>{} : times_inverse_transposed(root_, parts_[0]->coordinates);
+  const auto change_above = [&](const Segment& own) {
+    return own.above >= 0 ? segment(own.above).joined.end_change : root;
+  };
+  for (const auto& own : segments_)
+    own->joined.end_change = times(own->joined.phi, change_above(*own)) + own->pack->end_change(own->lane);
+  std::atomic<Verdict> worst = Verdict::holds;
+  for_packs(threads, [&](SegmentPack& pack) {
+    for (int lane = 0; lane < pack.lanes(); ++lane) pack.put_change(lane, change_above(pack.shown(lane)));
+    raise_to(worst, pack.run(SegmentStage::take_up, {}).verdict);
+  });
+  return worst;
+}
+
+void LongTree::finish(World& world, double step, ThreadPool* threads) {
+  const Vec3 fall = anchored_ ? Vec3{} : outer_fall(world, step);
+  for_packs(threads, [&](SegmentPack& pack) {
+    pack.add_pushes(world);
+    pack.run(SegmentStage::sum_passed, {});
+  });
+  for (const auto& own : segments_) own->joined.end_passed = {};
+  for (std::size_t i = segments_.size(); i-- > 1;) {
+    const Segment& own = *segments_[i];
+    Spatial<double>& above = segment(own.above).joined.end_passed;
+    above = above + own.pack->passed(own.lane) + impulse_to_parent(own.joined.end_passed, own.pack->reach(own.lane));
+  }
+  SegmentOrder order;
+  order.step = step, order.fall = fall;
+  std::atomic<double> most = 0;
+  for_packs(threads, [&](SegmentPack& pack) {
+    for (int lane = 0; lane < pack.lanes(); ++lane) pack.put_passed(lane, pack.shown(lane).joined.end_passed);
+    raise_to(most, pack.run(SegmentStage::finish, order).most_tension);
+    pack.commit_bodies(world);
+  });
+  most_tension_ = most;
+}
+
+void LongTree::commit_joints(World& world, ThreadPool* threads) const {
+  if (tick_ != world.tick) return;
+  for_packs(threads, [&](const SegmentPack& pack) { pack.commit_joints(world); });
+}
+
+// True if some link is pulled so hard that it may need to be held back.
+bool LongTree::load_drags(World& world, double step, ThreadPool* threads) {
+  if (tick_ == world.tick) {
+    if (most_tension_ * step * step < safe_pull_) return false;
+    for_packs(threads, [&](const SegmentPack& pack) { pack.commit_tensions(world); });
+  }
+  const auto tension = [&](int joint) { return joint < 0 ? 0 : world.tensions[at(joint)]; };
+  double most = 0;
+  for (const auto& own : segments_) {
+    for (const int joint : own->joints) most = std::max(most, tension(joint));
+  }
+  if (most * step * step < safe_pull_) return false;
+  // Calls visit(segment, node, its place among all nodes, that of its parent) for every node with a joint; -1: the
+  // ground.
+  const auto for_joints = [&](const auto& visit) {
+    for (const auto& own : segments_) {
+      const std::size_t first = first_[at(own->order)];
+      for (std::size_t i = 0; i < own->bodies.size(); ++i) {
+        if (own->joints[i] < 0) continue;
+        std::ptrdiff_t parent = -1;
+        if (i > 0) parent = static_cast<std::ptrdiff_t>(first) + own->shapes[i].parent;
+        else if (own->above >= 0)
+          parent = static_cast<std::ptrdiff_t>(first_[at(own->above)]) + segment(own->above).end;
+        visit(*own, i, first + i, parent);
+      }
+    }
+  };
+  // Only links of a joint that is pulled so hard can need it.
+  pulled_.assign(bodies_.size(), 0);
+  for_joints([&](const Segment& own, std::size_t i, std::size_t node, std::ptrdiff_t parent) {
+    if (!(tension(own.joints[i]) * step * step >= safe_pull_)) return;
+    pulled_[node] = 1;
+    if (parent >= 0) pulled_[static_cast<std::size_t>(parent)] = 1;
+  });
+  drags_.assign(bodies_.size(), {});
+  for_joints([&](const Segment& own, std::size_t i, std::size_t node, std::ptrdiff_t parent) {
+    const bool above = parent >= 0 && pulled_[static_cast<std::size_t>(parent)];
+    if (!pulled_[node] && !above) return;
+    const double force = tension(own.joints[i]);
+    drags_[node] = drags_[node] + drag_torque(force, own.shapes[i].anchor_child);
+    if (parent < 0) return;
+    V3<double>& its = drags_[static_cast<std::size_t>(parent)];
+    its = its + drag_torque(force, own.shapes[i].anchor_parent);
+  });
+  bool any = false;
+  for (const auto& own : segments_) {
+    for (std::size_t i = 0; i < own->bodies.size(); ++i) {
+      V3<double>& drag = drags_[first_[at(own->order)] + i];
+      drag = pulled_[first_[at(own->order)] + i] ? stability_drag(drag, own->shapes[i].moments, step) : V3<double>{};
+      any = any || any_drag(drag);
+    }
+  }
+  return any;
+}
+
+Vec3 LongTree::predicted_velocity(int node, const Vec3& arm) const {
+  const Segment& own = *spot(node).segment;
+  const Spatial<double> v = own.pack->predicted(own.lane, spot(node).node);
+  return plain(v.l) + volvox::cross(plain(v.a), arm);
+}
+
+// Asked of islands of one part only.
+Spatial<double> LongTree::velocity_change(int /*node*/, const double* /*coordinates*/) const {
+  VOLVOX_ASSERT(false);
+  return {};
+}
+
+void LongTree::clear_coordinates() {
+  for (const auto& own : segments_) own->whitened.clear_coordinates();
+  walk_.begin(*parts_[0]);
+}
+
+const SixBySix& LongTree::response_above(const Segment& own) const {
+  return own.above >= 0 ? segment(own.above).joined.response : root_response_;
+}
+
+void LongTree::find_responses() {
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < 6; ++j) {
+      root_response_[i][j] = 0;
+      for (int k = std::max(i, j); !anchored_ && k < 6; ++k) root_response_[i][j] += root_.e[k][i] * root_.e[k][j];
+    }
+  }
+  for (const auto& own : segments_) respond(own->joined, response_above(*own));
+}
+
+void LongTree::whiten(std::span<const int> nodes, ThreadPool* threads) {
+  for (const auto& own : segments_) own->whitened.want_none();
+  for (const int node : nodes) {
+    SegmentSpot at_node = spot(node);
+    while (at_node.segment->whitened.want(at_node.segment->shapes, at_node.node) && at_node.segment->above >= 0) {
+      Segment& above = segment(at_node.segment->above);
+      at_node = {&above, above.end};
+    }
+  }
+  touched_ = true;
+  find_responses();
+  for_packs(threads, [&](const SegmentPack& pack) {
+    for (int lane = 0; lane < pack.lanes(); ++lane) {
+      Segment* const own = pack.owner(lane);
+      if (!own || !own->whitened.wanted(0)) continue;
+      if (own->order == 0 && !anchored_) own->whitened.parts()[0].hold_root(root_);
+      else own->whitened.parts()[0].hold(response_above(*own));
+    }
+    // Node by node: while their data is at hand.
+    for (std::size_t i = 0; i < pack.pattern()->places.size(); ++i) {
+      for (int lane = 0; lane < pack.lanes(); ++lane) {
+        Segment* const own = pack.owner(lane);
+        if (!own || !own->whitened.wanted(i)) continue;
+        JointFactor joint;
+        pack.joint_factor(lane, static_cast<int>(i), joint);
+        own->whitened.whiten(i, own->shapes[i], &joint);
+      }
+    }
+  });
+}
+
+RowSpan LongTree::span(int node) {
+  const WhitenedPart& part = spot(node).segment->whitened.part_of(at(spot(node).node));
+  return {part.coordinates, part.width, part.number};
+}
+
+void LongTree::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
+                          double* rows) const {
+  spot(node).segment->whitened.write_rows(at(spot(node).node), arm, directions, sign, add, whole, rows);
+}
+
+void LongTree::add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) {
+  native::add_cross_terms(part_at(part_a), rows_a, part_at(part_b), rows_b, gram);
+}
+
+}  // namespace volvox::physics::native
