@@ -17,8 +17,7 @@ namespace {
 using lattice::Cell;
 using lattice::Walker;
 
-constexpr std::int64_t look_every = 10;  // ticks
-constexpr double pitch = 0.044;          // m, that of planar catoms
+constexpr double pitch = 0.044;  // m, that of planar catoms
 
 // Groups, which grow from a cell by chance, and single catoms; no two of them touch.
 class Places {
