@@ -15,7 +15,6 @@
 namespace volvox::experiments::arenas {
 namespace {
 
-constexpr const char* laser = "laser";
 constexpr const char* eye_name = "camera";
 constexpr double picture_every = 1;    // s
 constexpr double field_of_view = 1.4;  // rad, of the camera

@@ -12,8 +12,6 @@
 namespace volvox::experiments::arenas {
 namespace {
 
-constexpr const char* laser = "laser";
-
 // The Symbrion paper, table 3, in ms.
 double paper_scan_ms(const std::string& arena) {
   return arena == "gg" ? 333 : arena == "gsrm" ? 115 : arena == "pf" ? 2.5 : 3.5;

@@ -18,7 +18,6 @@
 namespace volvox::experiments::arenas {
 namespace {
 
-constexpr const char* laser = "laser";
 // A reading can be judged only where the scan has a point within `known`. It is good within `close`, which is the
 // distance between the scan's points on far walls.
 constexpr double known = 0.25, close = 0.05;  // m

@@ -10,6 +10,7 @@
 namespace volvox::experiments::arenas {
 
 constexpr double scout_clearance = 0.049;  // m, height of a Scout's axle above the floor at the start
+constexpr const char* laser = "laser";     // the sensor that experiments give the first
 
 // Both run the behaviour roll_on with the parameters `mind`. The Scouts' own proximity sensors are removed, so that
 // only `sensors` casts rays.

@@ -48,6 +48,8 @@ class CatomExperiment : public sim::Experiment, public sim::Cloud {
   void measure_world(sim::Metrics& metrics) const;
   virtual std::array<std::uint8_t, 3> color(std::uint32_t catom) const = 0;
 
+  static constexpr std::int64_t look_every = 10;  // ticks; of experiments that look at all catoms
+
   std::unique_ptr<ThreadPool> threads_;
   cluster::Exchange* ranks_ = nullptr;  // other processes that share the world
   std::unique_ptr<lattice::CatomWorld> world_;

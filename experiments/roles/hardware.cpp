@@ -55,7 +55,7 @@ void make_smooth(model::Link& link) {
 Hardware hardware_of(const std::map<std::string, std::string>& settings) {
   Hardware h;
   const auto read = [&](const char* name, double& value, double unit = 1) {
-    if (settings.contains(name)) value = unit * number(settings, name);
+    if (settings.contains(name)) value = unit * experiments::number(settings, name);
   };
   const auto flag = [&](const char* name) {
     const auto given = settings.find(name);

@@ -14,8 +14,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from command import TASK, CommandTest
-
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+from mpirun import MPI, MpiTest
 
 
 def descendants(process):
@@ -49,23 +48,7 @@ class Cluster(CommandTest):
         self.assertEqual(self.read(out, "evolution.json"), self.read(first_out, "evolution.json"))
 
 
-@unittest.skipUnless(shutil.which("mpirun"), "no mpirun here (openmpi-bin)")
-class Mpi(Cluster):
-    def setUp(self):
-        super().setUp()
-        if not (pathlib.Path(self.program).parent.parent / "lib/volvox/libvolvox_mpi.so").is_file():
-            self.skipTest("Volvox was built without MPI (libopenmpi-dev)")
-
-    def start(self, ranks, *arguments, **environment):
-        return subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), self.program, *arguments], cwd=self.folder, text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **MPI, **environment}, start_new_session=True)
-
-    def mpirun(self, ranks, *arguments, status=0, **environment):
-        process = self.start(ranks, *arguments, **environment)
-        out, errors = process.communicate(timeout=240)
-        self.assertEqual(process.returncode, status, out + errors)
-        return out, errors
-
+class Mpi(Cluster, MpiTest):
     def test_the_same_winners_at_any_number_of_ranks(self):
         task = self.task()
         first = self.alone(task, "a")

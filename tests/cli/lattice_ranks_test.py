@@ -3,17 +3,14 @@ error, and the last snapshot goes on."""
 import json
 import os
 import pathlib
-import shutil
 import signal
-import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from command import CommandTest
+from mpirun import MpiTest
 
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 WORLD = """<?xml version="1.0"?>
 <sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="cells"><volvox:run duration="0.5"/>
 <volvox:population name="c" type="cells" lattice="fcc" cells="6x6x6" program="tree" capacity="3"/></world></sdf>"""
@@ -33,23 +30,7 @@ def ranks_of(process):
     return found
 
 
-@unittest.skipUnless(shutil.which("mpirun"), "no mpirun here (openmpi-bin)")
-class LatticeRanks(CommandTest):
-    def setUp(self):
-        super().setUp()
-        if not (pathlib.Path(self.program).parent.parent / "lib/volvox/libvolvox_mpi.so").is_file():
-            self.skipTest("Volvox was built without MPI (libopenmpi-dev)")
-
-    def start(self, ranks, *arguments, **environment):
-        return subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), self.program, *arguments], cwd=self.folder, text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **MPI, **environment}, start_new_session=True)
-
-    def mpirun(self, ranks, *arguments, status=0, **environment):
-        process = self.start(ranks, *arguments, **environment)
-        out, errors = process.communicate(timeout=400)
-        self.assertEqual(process.returncode, status, out + errors)
-        return out, errors
-
+class LatticeRanks(MpiTest):
     def same_at_any_number(self, name, *arguments, files=()):
         """What one process, 2 and 4 ranks come to; returns that of one."""
         first = json.loads(self.run_program("run", *arguments, "--json", "--out", f"{name}1").stdout)
@@ -141,7 +122,19 @@ class LatticeRanks(CommandTest):
         _, errors = self.mpirun(2, "run", "dprsim/flood", "--set", "lattice=round", status=2)
         self.assertEqual(errors.count("lattice=round"), 1, errors)  # the first rank speaks
 
+    def test_a_rank_that_cannot_keep_files_is_no_end_of_waiting(self):
+        for folder in ["/nowhere", "/proc"]:  # is not there; nothing can be made in it
+            own = f'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then export TMPDIR={folder}; fi; exec "$0" "$@"'
+            process = self.start(2, "run", "dprsim/flood", "--set", "side=5", "--duration", "0.1", through=["sh", "-c", own])
+            try:
+                _, errors = process.communicate(timeout=120)
+            finally:
+                process.kill()
+            self.assertNotEqual(process.returncode, 0)
+            self.assertIn("rank 1 cannot go on", errors)
+            self.assertIn("set TMPDIR to another folder", errors)
+
 
 if __name__ == "__main__":
-    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    MpiTest.program = os.path.abspath(sys.argv.pop(1))
     unittest.main()

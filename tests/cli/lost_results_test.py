@@ -128,7 +128,8 @@ class Snapshots(LossTest):
         before = [self.bytes("out", name) for name in names]
         for more in (["--video", "v.gif"], ["--video", "none/v.mp4"], ["--video", "v.mp4", "--camera", "nowhere"],
                      ["--video", "v.mp4", "--size", "3x3"], ["--video", "v.mp4", "--renderer", "none_such"],
-                     ["--view", "--no-browser", "--host", "192.0.2.1"], ["--view", "--no-browser", "--host", "nowhere"]):
+                     ["--view", "--no-browser", "--host", "192.0.2.1"], ["--view", "--no-browser", "--host", "nowhere"],
+                     ["--save", ""], ["--save", "none/"], ["--save", "none/a.snap"]):
             self.run_program(*run, *more, status=2)
             self.assertEqual([self.bytes("out", name) for name in names], before, more)
 

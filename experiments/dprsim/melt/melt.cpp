@@ -16,9 +16,8 @@ namespace {
 using lattice::Cell;
 using lattice::Pulse;
 
-constexpr std::int64_t look_every = 10;  // ticks
-constexpr double g = 9.81;               // m/s^2
-constexpr double rest = 1e-4;            // of the energy of the start, kinetic, at which all counts as still
+constexpr double g = 9.81;     // m/s^2
+constexpr double rest = 1e-4;  // of the energy of the start, kinetic, at which all counts as still
 
 // Cells of a structure, wide and high so many layers, above the plate's layer 0.
 std::vector<Cell> cells_of(const std::string& structure, std::int32_t wide, std::int32_t high) {

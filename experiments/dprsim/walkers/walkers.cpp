@@ -17,9 +17,8 @@ namespace {
 using lattice::Cell;
 using lattice::Walker;
 
-constexpr std::int64_t look_every = 10;  // ticks
-constexpr double pitch = 0.044;          // m, that of planar catoms
-constexpr std::uint32_t patience = 8;    // rounds without news of the leader: in dynamics groups may split
+constexpr double pitch = 0.044;        // m, that of planar catoms
+constexpr std::uint32_t patience = 8;  // rounds without news of the leader: in dynamics groups may split
 
 // Groups, which grow from a cell by chance, and single catoms; no two of them touch.
 class Places {

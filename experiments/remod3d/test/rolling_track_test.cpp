@@ -4,8 +4,8 @@
 namespace volvox::experiments {
 namespace {
 
-using Case = std::tuple<const char*, const char*, std::uint64_t>;  // engine, ground, seed
-class RollingTrack : public testing::TestWithParam<Case> {};
+using TrackCase = std::tuple<const char*, const char*, std::uint64_t>;  // engine, ground, seed
+class RollingTrack : public testing::TestWithParam<TrackCase> {};
 
 TEST_P(RollingTrack, RollsFiveMetresUpright) {
   const auto [engine, ground, seed] = GetParam();

@@ -6,8 +6,8 @@
 namespace volvox::experiments {
 namespace {
 
-using Case = std::tuple<const char*, const char*, std::uint64_t>;  // engine, modules, seed
-class Snake : public testing::TestWithParam<Case> {};
+using SnakeCase = std::tuple<const char*, const char*, std::uint64_t>;  // engine, modules, seed
+class Snake : public testing::TestWithParam<SnakeCase> {};
 
 TEST_P(Snake, CrawlsForward) {
   const auto [engine, length, seed] = GetParam();

@@ -18,7 +18,8 @@ namespace {
 struct Published {
   double mean, deviation;
 };
-constexpr Published simulated[2] = {{0.1245, 0.0444}, {0.0546, 0.0131}}, real[2] = {{0.0919, 0.0412}, {0.0654, 0.0179}};
+constexpr Published in_simulation[2] = {{0.1245, 0.0444}, {0.0546, 0.0131}},
+                    in_reality[2] = {{0.0919, 0.0412}, {0.0654, 0.0179}};
 
 // The tracking errors of one quadrotor, one per tick.
 struct Track {
@@ -27,13 +28,13 @@ struct Track {
   double mean() const {
     double sum = 0;
     for (const double e : errors) sum += e;
-    return sim::mean_of(sum, volvox::real(errors.size()));
+    return sim::mean_of(sum, real(errors.size()));
   }
   double deviation() const {
     double sum = 0;
     const double middle = mean();
     for (const double e : errors) sum += (e - middle) * (e - middle);
-    return std::sqrt(sim::mean_of(sum, volvox::real(errors.size())));
+    return std::sqrt(sim::mean_of(sum, real(errors.size())));
   }
 };
 
@@ -77,11 +78,11 @@ class FigureEight final : public sim::Experiment {
     for (std::size_t k = 0; k < tracks_.size(); ++k) {
       const Track& track = tracks_[k];
       metrics.set_beside_paper(
-          track.name + "_mean_m", track.mean(), simulated[k].mean,
-          fmt::format("mean tracking error; SwarmSimX paper, figure 4, simulated (real: {} m)", real[k].mean));
-      metrics.set_beside_paper(
-          track.name + "_std_m", track.deviation(), simulated[k].deviation,
-          fmt::format("its standard deviation; SwarmSimX paper, figure 4, simulated (real: {} m)", real[k].deviation));
+          track.name + "_mean_m", track.mean(), in_simulation[k].mean,
+          fmt::format("mean tracking error; SwarmSimX paper, figure 4, simulated (real: {} m)", in_reality[k].mean));
+      metrics.set_beside_paper(track.name + "_std_m", track.deviation(), in_simulation[k].deviation,
+                               fmt::format("its standard deviation; SwarmSimX paper, figure 4, simulated (real: {} m)",
+                                           in_reality[k].deviation));
       metrics.set(
           track.name + "_max_m",
           track.errors.empty() ? sim::not_measured : *std::max_element(track.errors.begin(), track.errors.end()),
@@ -106,7 +107,7 @@ class FigureEight final : public sim::Experiment {
       curves[k].join = report::Join::steps;
     }
     for (std::size_t i = 1; i <= steps; ++i) {
-      const double part = volvox::real(i) / steps;
+      const double part = real(i) / steps;
       const auto error = [&](std::size_t k) { return sorted[k][(sorted[k].size() * i + steps - 1) / steps - 1]; };
       for (std::size_t k = 0; k < 2; ++k) curves[k].points.push_back({error(k), part});
       csv.row(Csv::fixed(part, 3), Csv::fixed(error(0), 4), Csv::fixed(error(1), 4));
@@ -117,9 +118,9 @@ class FigureEight final : public sim::Experiment {
           {.label = "distance from where it should be (m)", .from = 0},
           {.label = "part of the time closer", .from = 0, .to = 1},
           std::move(curves)}},
-        fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", simulated[0].mean,
-                    simulated[0].deviation, simulated[1].mean, simulated[1].deviation, real[0].mean, real[0].deviation,
-                    real[1].mean, real[1].deviation)};
+        fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", in_simulation[0].mean,
+                    in_simulation[0].deviation, in_simulation[1].mean, in_simulation[1].deviation, in_reality[0].mean,
+                    in_reality[0].deviation, in_reality[1].mean, in_reality[1].deviation)};
     if (auto written = write_file(folder / "figure4.csv", csv.text()); !written.ok()) return written;
     return write_file(folder / "figure4.svg", svg(chart));
   }

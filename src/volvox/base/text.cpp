@@ -124,6 +124,7 @@ Result<std::string> read_file(const fs::path& file, std::uintmax_t largest) {
 }
 
 bool can_write_file(const fs::path& file) {
+  if (!file.has_filename()) return false;
   std::error_code error;
   if (fs::is_fifo(file, error)) return true;  // to open it would tell its reader that all was written
   if (is_device(file)) return !fs::is_directory(file, error) && std::ofstream(file, std::ios::app).good();

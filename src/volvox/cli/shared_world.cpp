@@ -45,19 +45,25 @@ Result<std::unique_ptr<SharedWorld>> SharedWorld::join() {
   shared->ranks_ = std::move(*ranks);
   shared->exchange_ = std::make_unique<cluster::Exchange>(*shared->ranks_, &shared->stop_.requested());
   if (shared->leads()) return shared;
-  std::error_code error;
-  const fs::path temporary = fs::temp_directory_path(error);
-  if (!error) {
-    shared->folder_ = temporary / fmt::format("volvox_rank_{}", platform::process_number());
-    fs::create_directories(shared->folder_, error);
+  if (auto kept = shared->keep_files_apart(); !kept.ok()) {
+    // The others wait for this rank, and would for ever.
+    shared->exchange_->fail(kept.error().text());
+    return kept.error();
   }
-  const bool silent = std::freopen("/dev/null", "w", stdout) != nullptr &&
-                      std::freopen((shared->folder_ / "errors").c_str(), "w", stderr) != nullptr;
-  if (!error && silent) return shared;
-  Error failure(Diagnostic{shared->folder_.empty() ? "TMPDIR" : shared->folder_.string(), 0,
-                           "a rank cannot keep its files here", "set TMPDIR to another folder"});
-  shared->exchange_->fail(failure.text());  // the others would wait for it
-  return failure;
+  return shared;
+}
+
+Result<void> SharedWorld::keep_files_apart() {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  folder_ = parent / fmt::format("volvox_rank_{}", platform::process_number());
+  const fs::path errors = folder_ / "errors";
+  if (!error) fs::create_directories(folder_, error);
+  // Looked at before standard error is closed for it.
+  if (error || !std::ofstream(errors) || std::freopen("/dev/null", "w", stdout) == nullptr ||
+      std::freopen(errors.c_str(), "w", stderr) == nullptr)
+    return Diagnostic{folder_.string(), 0, "a rank cannot keep its files here", "set TMPDIR to another folder"};
+  return {};
 }
 
 SharedWorld::~SharedWorld() {

@@ -30,6 +30,7 @@ class SharedWorld {
 
  private:
   SharedWorld() = default;
+  Result<void> keep_files_apart();  // of a rank that is not the first
 
   platform::StopOnSignal stop_;
   std::unique_ptr<cluster::Ranks> ranks_;

@@ -24,11 +24,6 @@ void set_look(sim::CloudItem& item, std::uint32_t look) {
   item.shown = byte_of(look, 3);
 }
 
-template <class T>
-std::span<const T> all_of(const std::vector<T>& values) {
-  return values;
-}
-
 // Numbers from their differences. False: one is beyond the items.
 bool sum_up(std::vector<std::uint32_t>& numbers, std::size_t items) {
   std::uint64_t sum = 0;
@@ -67,10 +62,10 @@ bool CloudWriter::write(const sim::Cloud& cloud, std::int64_t tick, bool first_o
   message.clear();
   message.integer(1, last_.size());
   message.integer(2, whole_);
-  message.packed(3, all_of(moved_));
-  message.packed(4, all_of(x_)), message.packed(5, all_of(y_)), message.packed(6, all_of(z_));
-  message.packed(7, all_of(colored_));
-  message.packed(8, all_of(colors_));
+  message.packed(3, moved_);
+  message.packed(4, x_), message.packed(5, y_), message.packed(6, z_);
+  message.packed(7, colored_);
+  message.packed(8, colors_);
   return true;
 }
 

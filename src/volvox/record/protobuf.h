@@ -65,6 +65,10 @@ class Writer {
   void packed(int field, std::span<const T> values) {
     text(field, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   }
+  template <class T>
+  void packed(int field, const std::vector<T>& values) {
+    packed(field, std::span<const T>(values));
+  }
   std::string& bytes() { return bytes_; }
   const std::string& bytes() const { return bytes_; }
   void clear() { bytes_.clear(); }

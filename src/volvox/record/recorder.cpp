@@ -46,11 +46,6 @@ protobuf::Writer timestamp(Time time) {
   return writer;
 }
 
-template <class T>
-std::span<const T> all_of(const std::vector<T>& values) {
-  return values;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& file, const Metadata& description,
@@ -200,7 +195,7 @@ void Recorder::record_state(const sim::Simulation& simulation) {
   message_.clear();
   message_.integer(1, tick_);
   message_.fixed64(2, hash.value());
-  message_.packed(3, all_of(sections));
+  message_.packed(3, sections);
   write(format::state, message_.bytes());
 }
 
@@ -242,9 +237,9 @@ void Recorder::record_joints(const world::World& world) {
     }
   if (positions_.empty()) return;
   message_.clear();
-  message_.packed(1, all_of(positions_));
-  message_.packed(2, all_of(velocities_));
-  message_.packed(3, all_of(torques_));
+  message_.packed(1, positions_);
+  message_.packed(2, velocities_);
+  message_.packed(3, torques_);
   write(format::joints, message_.bytes());
 }
 
@@ -261,10 +256,10 @@ void Recorder::record_docks(const world::World& world, bool all) {
   }
   if (column_a_.empty()) return;
   message_.clear();
-  message_.packed(1, all_of(column_a_));
-  message_.packed(2, all_of(column_b_));
-  message_.packed(3, all_of(column_c_));
-  message_.packed(4, all_of(loads_));
+  message_.packed(1, column_a_);
+  message_.packed(2, column_b_);
+  message_.packed(3, column_c_);
+  message_.packed(4, loads_);
   write(format::docks, message_.bytes());
 }
 
@@ -281,12 +276,12 @@ void Recorder::record_messages(const mind::Minds& minds) {
     column_f_.push_back(arrival.sender);
   }
   message_.clear();
-  message_.packed(1, all_of(column_a_));
-  message_.packed(2, all_of(column_b_));
-  message_.packed(3, all_of(column_d_));
-  message_.packed(4, all_of(column_e_));
-  message_.packed(5, all_of(column_c_));
-  message_.packed(6, all_of(column_f_));
+  message_.packed(1, column_a_);
+  message_.packed(2, column_b_);
+  message_.packed(3, column_d_);
+  message_.packed(4, column_e_);
+  message_.packed(5, column_c_);
+  message_.packed(6, column_f_);
   for (const RecordedTick::Arrival& arrival : arrivals)
     message_.text(7, arrival.type), message_.text(8, arrival.content);
   write(format::messages, message_.bytes());
@@ -313,13 +308,13 @@ void Recorder::record_traffic(const sim::Simulation& simulation) {
   column_a_.clear(), column_b_.clear();
   for (const auto& [from, to] : traffic.wires) column_a_.push_back(from), column_b_.push_back(to);
   message_.clear();
-  message_.packed(1, all_of(column_a_));
-  message_.packed(2, all_of(column_b_));
+  message_.packed(1, column_a_);
+  message_.packed(2, column_b_);
   for (const auto& [field, part] :
        {std::pair{3, &Traffic::Ring::x}, {4, &Traffic::Ring::y}, {5, &Traffic::Ring::z}, {6, &Traffic::Ring::radius}}) {
     loads_.clear();
     for (const Traffic::Ring& ring : traffic.rings) loads_.push_back(ring.*part);
-    message_.packed(field, all_of(loads_));
+    message_.packed(field, loads_);
   }
   write(format::traffic, message_.bytes());
 }

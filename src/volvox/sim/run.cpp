@@ -25,7 +25,7 @@ namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t snapshot_mark = 0x564f4c564f585233;  // "VOLVOXR3"
+constexpr std::uint64_t run_snapshot_mark = 0x564f4c564f585233;  // "VOLVOXR3"
 
 }  // namespace
 
@@ -76,7 +76,7 @@ Result<std::string> Run::snapshot() {
   auto snapshot = simulation_->save();
   if (!snapshot.ok()) return snapshot.error();
   SaveArchive ar;
-  ar("mark", snapshot_mark);
+  ar("mark", run_snapshot_mark);
   ar("origin", origin());
   archive(ar, *snapshot);
   if (!ar.ok()) return Error("the snapshot is not complete: " + ar.failure(), "");
@@ -135,7 +135,7 @@ Result<void> Run::restore(std::string_view text, const std::string& file) {
   std::uint64_t mark = 0;
   Origin then;
   ar("mark", mark);
-  if (mark != snapshot_mark)
+  if (mark != run_snapshot_mark)
     return Diagnostic{file, 0, "the snapshot is of another version of Volvox",
                       "restore it with the version that wrote it, or run from the start"};
   ar("origin", then);

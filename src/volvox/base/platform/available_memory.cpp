@@ -1,6 +1,7 @@
 #include "volvox/base/platform/available_memory.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -34,15 +35,18 @@ std::int64_t of_group() {
 std::int64_t of_process() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unknown;
-  std::ifstream file("/proc/self/statm");
-  std::int64_t pages = 0;
-  file >> pages;
   const std::int64_t most = limit.rlim_cur;
-  return std::max<std::int64_t>(0, most - pages * 4096);
+  return std::max<std::int64_t>(0, most - address_space_bytes());
 }
 
 }  // namespace
 
 std::int64_t available_memory_bytes() { return std::min({of_machine(), of_group(), of_process()}); }
+
+std::int64_t address_space_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t pages = 0;
+  return file >> pages ? pages * sysconf(_SC_PAGESIZE) : 0;
+}
 
 }  // namespace volvox::platform

@@ -10,4 +10,7 @@ namespace volvox::platform {
 // INT64_MAX: unknown.
 std::int64_t available_memory_bytes();
 
+// The address space that this process has now; 0: unknown.
+std::int64_t address_space_bytes();
+
 }  // namespace volvox::platform

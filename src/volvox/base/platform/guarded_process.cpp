@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "volvox/base/index.h"
+#include "volvox/base/platform/available_memory.h"
 
 namespace volvox::platform {
 namespace {
@@ -37,16 +38,6 @@ void close_all_but(std::vector<int> keep) {
   close_range(first, ~0u, 0);
 }
 
-std::uint64_t address_space_bytes() {
-  unsigned long pages = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
-  const std::uint64_t size = sysconf(_SC_PAGESIZE);
-  return size * pages;
-}
-
 void set_limit(__rlimit_resource resource, std::uint64_t value) {
   rlimit limit{};
   getrlimit(resource, &limit);
@@ -56,7 +47,7 @@ void set_limit(__rlimit_resource resource, std::uint64_t value) {
 
 void set_limits(const ProcessLimits& limits) {
   set_limit(RLIMIT_CORE, 0);
-  if (limits.memory_bytes > 0) set_limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
+  if (limits.memory_bytes > 0) set_limit(RLIMIT_AS, limits.memory_bytes + address_space_bytes());
   if (limits.cpu_seconds > 0) set_limit(RLIMIT_CPU, limits.cpu_seconds);
   if (!limits.opens_files) set_limit(RLIMIT_NOFILE, 0), set_limit(RLIMIT_FSIZE, 0);
 }

@@ -12,20 +12,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "volvox/base/platform/available_memory.h"
+
 namespace volvox::platform {
 namespace {
 
 // Above ordinary threads, below the threads of the kernel, which have 50 or more.
 constexpr int fifo_priority = 10;
-
-std::uint64_t address_space_bytes() {
-  long pages = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
-  return std::int64_t{pages} * sysconf(_SC_PAGESIZE);
-}
 
 }  // namespace
 
@@ -69,7 +62,8 @@ LockedMemory::LockedMemory() {
   // Later allocations are locked, too, but only if no limit can make them fail.
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
-  if (limit.rlim_cur == RLIM_INFINITY || address_space_bytes() > limit.rlim_cur) mlockall(MCL_CURRENT | MCL_FUTURE);
+  const rlim_t used = address_space_bytes();
+  if (limit.rlim_cur == RLIM_INFINITY || used > limit.rlim_cur) mlockall(MCL_CURRENT | MCL_FUTURE);
 }
 
 LockedMemory::~LockedMemory() {

@@ -109,6 +109,8 @@ TEST(Text, AFileIsReplacedAsAWholeOrNotAtAll) {
   EXPECT_TRUE(can_write_file(folder / "b.txt"));
   EXPECT_FALSE(can_write_file(folder / "nowhere" / "b.txt"));
   EXPECT_FALSE(can_write_file(folder));
+  EXPECT_FALSE(can_write_file(folder / "new" / ""));
+  EXPECT_FALSE(can_write_file(""));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2) << "asking changes nothing";
   EXPECT_TRUE(can_write_file("/dev/null"));
   EXPECT_TRUE(write_file("/dev/null", "x").ok());

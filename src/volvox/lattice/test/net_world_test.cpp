@@ -17,8 +17,8 @@ NetWorldOptions wired(std::uint64_t seed = 1, double bit_rate = 6000) {
   return options;
 }
 
-struct Case {
-  explicit Case(std::uint64_t seed) : random(seed, 0, "test"), lattice(all_kinds[seed % all_kinds.size()]) {
+struct NetCase {
+  explicit NetCase(std::uint64_t seed) : random(seed, 0, "test"), lattice(all_kinds[seed % all_kinds.size()]) {
     cells = random_cells(lattice.kind(), random, lattice.flat() ? 10 : 4, random.uniform(0.4, 1));
     source = narrow<std::uint32_t>(random.below(cells.size()));
     expected = distances(lattice, cells, {source});
@@ -43,7 +43,7 @@ struct Case {
 
 TEST(NetWorld, FloodsTreesAndDistancesOverWiresAreThoseOfIdealLinks) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    Case c(seed);
+    NetCase c(seed);
     const auto flood = c.run(wired(seed), &Flood::source);
     EXPECT_EQ(flood->network().counters().deliveries, 2 * c.part.links - (c.part.catoms - 1)) << seed;
     const auto gradient = c.run(wired(seed), &Gradient::source);
@@ -92,7 +92,7 @@ TEST(NetWorld, ByRadioItGoesFartherThanALinkAndSomeCollide) {
 }
 
 TEST(NetWorld, GoesOnFromASnapshotWithTheSameHash) {
-  Case c(7);
+  NetCase c(7);
   const auto make = [&] {
     auto world = std::make_unique<NetWorld>(c.lattice, wired(7));
     EXPECT_TRUE(world->load<Gradient>().ok() && world->add(c.cells).ok());

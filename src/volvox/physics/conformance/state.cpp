@@ -97,6 +97,32 @@ TEST_P(State, restored_run_goes_on_with_the_same_bits) {
   }
 }
 
+// Sensors read them before the next tick.
+TEST_P(State, restored_contacts_are_those_that_were_saved) {
+  const auto first = new_engine({}), second = new_engine({});
+  build(*first), build(*second);
+  run(*first, 0, 90);
+  std::vector<Contact> saved, restored;
+  first->contacts(saved);
+  SaveArchive bytes;
+  first->archive(bytes);
+  LoadArchive loaded(bytes.bytes());
+  second->archive(loaded);
+  ASSERT_TRUE(loaded.ok()) << loaded.failure();
+  second->contacts(restored);
+  ASSERT_EQ(saved.empty(), !moves());
+  ASSERT_EQ(restored.size(), saved.size());
+  double force = 0;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    EXPECT_TRUE(restored[i].a == saved[i].a && restored[i].b == saved[i].b);
+    EXPECT_TRUE(restored[i].point == saved[i].point && restored[i].normal == saved[i].normal);
+    EXPECT_EQ(restored[i].depth, saved[i].depth);
+    EXPECT_EQ(restored[i].force, saved[i].force);
+    force += saved[i].force;
+  }
+  EXPECT_EQ(force > 0, moves());
+}
+
 // Docks are made and removed during a run; loading a snapshot restores its docks.
 TEST_P(State, restore_brings_joints_that_came_and_forgets_those_that_went) {
   const auto other = new_engine({});

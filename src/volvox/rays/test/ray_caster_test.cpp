@@ -50,7 +50,7 @@ std::vector<model::Shape> every_shape(RandomStream& random) {
           model::Plane{},     model::Hull(hull),           bumps(12, 1.5, random),   hills(random)};
 }
 
-std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape, const Pose& pose = {}) {
+std::shared_ptr<const model::Geometry> one_shape(const model::Shape& shape, const Pose& pose = {}) {
   auto geometry = std::make_shared<model::Geometry>();
   geometry->colliders.push_back({"shape", shape, pose, {}});
   return geometry;
@@ -82,7 +82,7 @@ Everything everything(RandomStream& random, int copies) {
     for (const model::Shape& shape : every_shape(random)) {
       Pose pose = any_pose(random, 3);
       if (std::holds_alternative<model::Plane>(shape)) pose = {{0, 0, -4}, pose.rotation};
-      all.bodies.push_back({geometry_of(shape, any_pose(random, 0.2)), pose, ++owner, i % 2 == 1});
+      all.bodies.push_back({one_shape(shape, any_pose(random, 0.2)), pose, ++owner, i % 2 == 1});
     }
   return all;
 }
@@ -171,7 +171,7 @@ TEST(RayCaster, gives_the_same_bits_at_any_thread_count_and_in_any_packet) {
 TEST(RayCaster, no_ray_slips_between_two_triangles) {
   RandomStream random(4, 0, "rays");
   const model::Mesh mesh = bumps(40, 4, random);
-  const Everything all{{{geometry_of(mesh), any_pose(random, 5), 0, false}}};
+  const Everything all{{{one_shape(mesh), any_pose(random, 5), 0, false}}};
   RayCaster caster;
   fill(caster, all);
   std::vector<Ray> rays;
@@ -201,7 +201,7 @@ TEST(RayCaster, a_ray_from_the_very_surface_of_a_mesh_hits_it) {
   flat->vertices = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
   flat->triangles = {{0, 1, 2}, {0, 2, 3}};
   RayCaster caster;
-  caster.add({geometry_of(model::Mesh(flat)), {{0.3, 0.2, 0.7}, {}}, 0, false});
+  caster.add({one_shape(model::Mesh(flat)), {{0.3, 0.2, 0.7}, {}}, 0, false});
   caster.update();
   for (const double height : {0.0, 1e-9, 1e-7, 1e-5}) {
     const Ray down{{0.4, 0.1, 0.7 + height}, {0, 0, -1}, 1, 0}, up{{0.4, 0.1, 0.7 + height}, {0, 0, 1}, 1, 0};
@@ -235,7 +235,7 @@ TEST(RayCaster, meshes_of_any_kind_are_hit) {
   meshes.push_back(copies);
   int hit = 0;
   for (const model::Mesh& mesh : meshes) {
-    const Everything all{{{geometry_of(mesh), any_pose(random, 1), 0, false}}};
+    const Everything all{{{one_shape(mesh), any_pose(random, 1), 0, false}}};
     RayCaster caster;
     fill(caster, all);
     std::vector<Ray> rays = some_rays(random, 64);
@@ -277,9 +277,9 @@ TEST(RayCaster, packets_hit_exactly_what_every_triangle_tried_in_turn_gives) {
     const model::Mesh mesh = bumps(n, 4, random);
     for (const bool crowded : {false, true}) {
       RayCaster caster;
-      caster.add({geometry_of(mesh), {}, 0, false});
+      caster.add({one_shape(mesh), {}, 0, false});
       for (int i = 0; crowded && i < 5; ++i)
-        caster.add({geometry_of(model::Sphere{0.1}), {{100.0 + i, 0, 0}, {}}, 0, false});
+        caster.add({one_shape(model::Sphere{0.1}), {{100.0 + i, 0, 0}, {}}, 0, false});
       caster.update();
       std::vector<Ray> rays;
       for (int fan = 0; fan < (n > 100 ? 4 : 40); ++fan) {
