@@ -19,7 +19,7 @@ struct PackedField {
   const char* name;
   int offset, type;
 };
-constexpr PackedField fields[] = {{"x", 0, float32},  {"y", 4, float32},   {"z", 8, float32}, {"red", 12, uint8},
+constexpr PackedField fields[] = {{"x", 0, float32},    {"y", 4, float32},   {"z", 8, float32},   {"red", 12, uint8},
                                   {"green", 13, uint8}, {"blue", 14, uint8}, {"alpha", 15, uint8}};
 constexpr std::size_t stride = 16;
 
