@@ -54,7 +54,7 @@ class Reproduce(CommandTest):
         done = self.run_program("reproduce", "004", "--list")
         self.assertIn("004/section 2.2: modules find by induction", done.stdout)
         self.assertIn("    parts_found: at least 5\n    volvox run roles/arm --seed 1001\n", done.stdout)
-        self.assertIn("20,000 particles of fluid at 51 frames a second, 100,000 at 7 (on a GPU)\n    missing:", self.run_program("reproduce", "000", "--list").stdout)
+        self.assertIn("50,000 at 15: 0.25 of real time\n    real_time_factor:", self.run_program("reproduce", "000", "--list").stdout)
         self.assertFalse(self.path("runs").exists())
         rows = self.reproduce("004", "--list")["claims"]
         self.assertEqual({(row["value"], row["verdict"]) for row in rows}, {(None, None)})

@@ -35,6 +35,7 @@ function* fields(bytes) {
     const tag = varint();
     if ((tag & 7) === 0) yield [tag >> 3, varint()];
     else if ((tag & 7) === 1) { yield [tag >> 3, view.getFloat64(at, true)]; at += 8; }
+    else if ((tag & 7) === 5) { yield [tag >> 3, view.getUint32(at, true)]; at += 4; }
     else { assert.equal(tag & 7, 2); const size = varint(); yield [tag >> 3, bytes.subarray(at, at + size)]; at += size; }
   }
 }
@@ -85,4 +86,31 @@ test("@mcap/core reads it as a stream, metadata and all", () => {
   assert.equal(description.get("name"), "remod3d/snake");
   assert.ok(kinds.get("Attachment") >= 2);
   assert.equal(kinds.get("Footer"), 1);
+});
+
+// As Foxglove's 3D panel reads them: where the fields lie is in the message.
+test("particles are points of Foxglove's schema", async () => {
+  const cloth = mkdtempSync(join(tmpdir(), "volvox-points-"));
+  try {
+    execFileSync(process.env.VOLVOX, ["run", "remod3d/cloth", "--duration", "0.2", "--record", "--quiet", "--out", cloth]);
+    const reader = await McapIndexedReader.Initialize({ readable: new Bytes(join(cloth, "recording.mcap")), decompressHandlers });
+    const channel = [...reader.channelsById.values()].find((c) => c.topic === "/points");
+    assert.equal(reader.schemasById.get(channel.schemaId).name, "foxglove.PointCloud");
+    let clouds = 0;
+    for await (const message of reader.readMessages({ topics: ["/points"] })) {
+      const values = new Map(fields(message.data)), text = (bytes) => new TextDecoder().decode(bytes);
+      const stride = values.get(4), data = values.get(6);
+      const described = [...fields(message.data)].filter(([number]) => number === 5).map(([, field]) => new Map(fields(field)));
+      assert.deepEqual(described.map((f) => text(f.get(1))), ["x", "y", "z", "red", "green", "blue", "alpha"]);
+      assert.deepEqual(described.map((f) => f.get(3)), [7, 7, 7, 1, 1, 1, 1]);
+      assert.equal(text(values.get(2)), "world");
+      assert.ok(data.length > 1000 * stride && data.length % stride === 0);
+      const view = new DataView(data.buffer, data.byteOffset, data.byteLength), z = described[2].get(2);
+      for (let at = 0; at < data.length; at += stride) assert.ok(Math.abs(view.getFloat32(at + z, true)) < 10);
+      ++clouds;
+    }
+    assert.ok(clouds >= 6 && clouds <= 7, `${clouds} messages in 0.2 s`);  // 30 a second
+  } finally {
+    rmSync(cloth, { recursive: true });
+  }
 });

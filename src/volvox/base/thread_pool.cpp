@@ -23,16 +23,20 @@ void pause() {
 #endif
 }
 
-// The fields of next_chunk_: the generation of the job, its number of chunks, and the next chunk. A thread that
-// increments it owns that chunk, and only then may it read job_.
+// The fields of next_chunk_: the generation of the job, the end of its chunks that nobody has taken, and the first of
+// them. The caller and every second worker take the first, the others the last: two threads have the same halves in
+// loop after loop, whose memory then stays in their caches. A thread that moves one of both owns that chunk, and only
+// then may it read job_.
 constexpr int chunk_bits = 16;
 constexpr std::size_t chunk_mask = (std::size_t{1} << chunk_bits) - 1;
 
 std::size_t ticket_of(std::size_t generation, std::size_t chunks) {
   return generation << (2 * chunk_bits) | chunks << chunk_bits;
 }
-std::size_t chunks_of(std::size_t ticket) { return ticket >> chunk_bits & chunk_mask; }
+std::size_t end_of(std::size_t ticket) { return ticket >> chunk_bits & chunk_mask; }
 std::size_t next_of(std::size_t ticket) { return ticket & chunk_mask; }
+
+thread_local bool takes_the_last = false;
 
 template <class Condition>
 bool soon(const Condition& condition) {
@@ -47,7 +51,12 @@ bool soon(const Condition& condition) {
 
 ThreadPool::ThreadPool(int threads) {
   VOLVOX_ASSERT(threads >= 1);
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  for (int i = 1; i < threads; ++i) {
+    workers_.emplace_back([this, i] {
+      takes_the_last = i % 2 == 1;
+      work();
+    });
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -78,16 +87,18 @@ void ThreadPool::run_ranges(std::size_t count, std::size_t grain,
   }
   take_chunks();
   await_workers();
-  VOLVOX_ASSERT(next_of(next_chunk_) >= job_.chunks);
+  VOLVOX_ASSERT(next_of(next_chunk_) >= end_of(next_chunk_));
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 // A worker that wakes after all chunks are taken does nothing, and the caller does not wait for it: on a busy machine
 // the caller alone may finish the loop before another thread runs.
 void ThreadPool::take_chunks() {
-  for (std::size_t ticket = next_chunk_; next_of(ticket) < chunks_of(ticket);) {
-    if (!next_chunk_.compare_exchange_weak(ticket, ticket + 1)) continue;
-    const std::size_t chunk = next_of(ticket);
+  const bool last = takes_the_last;
+  for (std::size_t ticket = next_chunk_; next_of(ticket) < end_of(ticket);) {
+    const std::size_t left = last ? ticket - (std::size_t{1} << chunk_bits) : ticket + 1;
+    if (!next_chunk_.compare_exchange_weak(ticket, left)) continue;
+    const std::size_t chunk = last ? end_of(left) : next_of(ticket);
     try {
       (*job_.body)(job_.count * chunk / job_.chunks, job_.count * (chunk + 1) / job_.chunks);
     } catch (...) {

@@ -16,16 +16,23 @@ namespace {
 struct Rows {
   std::uint32_t begin[rows_about], end[rows_about];
   std::size_t total = 0;
+  unsigned filled = 0;  // a bit each
 };
 VOLVOX_KERNEL void find_rows(const Cells& cells, const std::uint32_t* first, std::uint32_t cell, Rows& rows) {
-  rows.total = 0;
+  rows.total = 0, rows.filled = 0;
   for (int k = 0; k < rows_about; ++k) {
     const Row row = row_about(cells, first, cell, k);
     rows.begin[k] = row.begin, rows.end[k] = row.end;
     rows.total += row.end - row.begin;
+    rows.filled |= (row.begin < row.end ? 1u : 0u) << k;
   }
 }
 
+// The lists of a block, while they are written. Grows as it needs to; what is written stays.
+struct Scratch {
+  std::vector<std::uint32_t> entries;
+  __attribute__((noinline)) void grow(std::size_t size) { entries.resize(2 * size); }
+};
 struct Search {
   const Cells* cells;
   const SortedPoints *who, *whom;
@@ -129,10 +136,10 @@ VOLVOX_KERNEL std::size_t write_rows(const Writer& writer, const SortedPoints& p
   return size;
 }
 
-// Fills `out`, which has room for all candidates, eight more a point and the overrun, and returns how much of it.
+// Fills `scratch`, and returns how much of it.
 VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
-                    (const Search& search, std::size_t begin, std::size_t end, std::uint32_t* out),
-                    (search, begin, end, out)) {
+                    (const Search& search, std::size_t begin, std::size_t end, Scratch& scratch),
+                    (search, begin, end, scratch)) {
   const SortedPoints &who = *search.who, &whom = *search.whom;
   const bool same = &who == &whom;
   std::size_t size = 0;
@@ -144,9 +151,13 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
       find_rows(*search.cells, whom.first.data(), cell, rows);
     }
     const float own = who.reach[i] + search.skin, far = own + whom.most_reach;
-    const unsigned near =
-        far * search.cells->scale[1] < 0.9f ? rows_within(*search.cells, cell, who.y[i], who.z[i], far) : all_rows;
+    const unsigned near = far * search.cells->scale[1] < 0.9f
+                              ? rows_within(*search.cells, cell, who.y[i], who.z[i], far) & rows.filled
+                              : rows.filled;
     const std::size_t self = same ? i : ~std::size_t{0};
+    const std::size_t room = size + rows.total + lanes + overrun;
+    if (scratch.entries.size() < room) scratch.grow(room);
+    std::uint32_t* const out = scratch.entries.data();
     search.first[i] = static_cast<std::uint32_t>(size);
     size += whom.same_reach ? write_rows(NearWriter<Set, true>(who.x[i], who.y[i], who.z[i], whom.reach[0] + own), whom,
                                          rows, near, self, out + size)
@@ -162,19 +173,20 @@ VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
 
 void SortedPoints::sort(const Cells& cells, std::span<const Point> points, ThreadPool* threads) {
   count = points.size();
-  cell.resize(count);
-  order.resize(count);
+  for (auto* array : {&cell, &cell_before, &order}) array->resize(count);
   for_blocks(threads, count, [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t i = begin; i < end; ++i) cell[i] = cell_of(cells, points[i]);
+    for (std::size_t i = begin; i < end; ++i) cell_before[i] = cell_of(cells, points[i]);
   });
-  first.assign(cells.total() + 1, 0);
-  for (const std::uint32_t c : cell) ++first[c + 1];
+  first.assign(cells.total() + 2, 0);
+  for (const std::uint32_t c : cell_before) ++first[c + 2];
   std::uint32_t sum = 0;
   for (std::uint32_t& f : first) f = sum += f;
-  // `first` serves as the place of the next point of each cell, and is moved back after.
-  for (std::size_t i = 0; i < count; ++i) order[first[cell[i]]++] = static_cast<std::uint32_t>(i);
-  for (std::size_t c = first.size() - 1; c > 0; --c) first[c] = first[c - 1];
-  first[0] = 0;
+  // The entry after a cell's is the place of its next point, and in the end that of the first of the next cell.
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t c = cell_before[i], place = first[c + 1]++;
+    order[place] = static_cast<std::uint32_t>(i);
+    cell[place] = c;
+  }
 }
 
 void SortedPoints::fill(std::span<const Point> points, std::span<const float> reaches, ThreadPool* threads) {
@@ -187,9 +199,6 @@ void SortedPoints::fill(std::span<const Point> points, std::span<const float> re
     }
   });
   most_reach = reaches.empty() ? 0 : *std::max_element(reaches.begin(), reaches.end());
-  std::size_t i = 0;
-  for (std::size_t c = 0; i < count; ++c)
-    while (i < first[c + 1]) cell[i++] = static_cast<std::uint32_t>(c);
 }
 
 bool Neighbours::are_sound(std::size_t points, std::uint32_t nobody) const {
@@ -209,17 +218,10 @@ void Neighbours::find(const Cells& cells, const SortedPoints& who, const SortedP
   blocks.resize(blocks_of(who.count));
   const Search search{&cells, &who, &whom, skin, nobody, first.data(), count.data()};
   for_blocks(threads, who.count, [&](std::size_t begin, std::size_t end, std::size_t block) {
-    thread_local std::vector<std::uint32_t> scratch;
-    std::size_t room = 0;
-    Rows rows;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (i == begin || who.cell[i] != who.cell[i - 1]) find_rows(cells, whom.first.data(), who.cell[i], rows);
-      room += rows.total + lanes;
-    }
-    if (scratch.size() < room + overrun) scratch.resize(room + overrun);
-    const std::size_t size = find_lists(search, begin, end, scratch.data());
-    VOLVOX_ASSERT(size <= room);
-    blocks[block].assign(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(size));
+    thread_local Scratch scratch;
+    const std::size_t size = find_lists(search, begin, end, scratch);
+    VOLVOX_ASSERT(size <= scratch.entries.size());
+    blocks[block].assign(scratch.entries.begin(), scratch.entries.begin() + static_cast<std::ptrdiff_t>(size));
   });
   VOLVOX_ASSERT(are_sound(who.count, nobody));
 }

@@ -39,12 +39,13 @@ void reorder(std::vector<T>& array, const std::vector<std::uint32_t>& order, std
 // The points of one set, by cells.
 struct SortedPoints {
   std::vector<std::uint32_t> first;   // by cell: its first point, and one more entry
-  std::vector<std::uint32_t> cell;    // by point
+  std::vector<std::uint32_t> cell;    // by point, in the new order
   std::vector<float> x, y, z, reach;  // by point, and some more, which are read and ignored
   float most_reach = 0;
   bool same_reach = false;           // all have the first one's
   std::vector<std::uint32_t> order;  // of the last sorting: the old number of each point
   std::size_t count = 0;
+  std::vector<std::uint32_t> cell_before;  // by point, in the old order
 
   // Finds the new order (stable: by cell, then as before).
   void sort(const Cells& cells, std::span<const Point> points, ThreadPool* threads);

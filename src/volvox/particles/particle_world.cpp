@@ -25,20 +25,40 @@ constexpr float time_of_skin = 1.0f / 60;  // s
 // as soft, and heaps flow out (docs/decisions/0060).
 constexpr double overlap_of_heap = 0.02;
 
+// Groups cross each other: what one processor has just moved along the rows, another would fetch to move it along the
+// columns, which takes longer than a small cloth takes as a whole.
+constexpr std::size_t blocks_worth_a_thread = 32;
+
 bool list_of_fluid_ends(double age, double dt) { return age + dt > time_of_list * (1 + 1e-6); }
 
 Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
+Vec3 wide(const Vector& v) { return {v.x, v.y, v.z}; }
 Point narrow_point(const Vec3& v, float w) { return {to_float(v.x), to_float(v.y), to_float(v.z), w}; }
 
 bool within(const Vec3& p, const Vec3& low, const Vec3& high) {
   return p.x >= low.x && p.y >= low.y && p.z >= low.z && p.x <= high.x && p.y <= high.y && p.z <= high.z;
 }
 
-void widen(std::span<const Point> points, Vec3& low, Vec3& high) {
-  for (const Point& p : points) {
-    low = {std::min<double>(low.x, p.x), std::min<double>(low.y, p.y), std::min<double>(low.z, p.z)};
-    high = {std::max<double>(high.x, p.x), std::max<double>(high.y, p.y), std::max<double>(high.z, p.z)};
+// The box around points; who is no number is nowhere.
+struct Bounds {
+  Vector low{1e30f, 1e30f, 1e30f}, high{-1e30f, -1e30f, -1e30f};
+
+  void widen(const Vector& least, const Vector& most) {
+    low = {smaller(least.x, low.x), smaller(least.y, low.y), smaller(least.z, low.z)};
+    high = {larger(most.x, high.x), larger(most.y, high.y), larger(most.z, high.z)};
   }
+  void widen(std::span<const Point> points) {
+    for (const Point& p : points) widen(xyz(p), xyz(p));
+  }
+};
+Bounds bounds_of(std::span<const Point> points, ThreadPool* threads) {
+  std::vector<Bounds> blocks(blocks_of(points.size()));
+  for_blocks(threads, points.size(), [&](std::size_t begin, std::size_t end, std::size_t block) {
+    blocks[block].widen(points.subspan(begin, end - begin));
+  });
+  Bounds all;
+  for (const Bounds& block : blocks) all.widen(block.low, block.high);
+  return all;
 }
 
 }  // namespace
@@ -313,9 +333,10 @@ Result<void> ParticleWorld::drain() {
 }
 
 void ParticleWorld::sort_and_list() {
-  Vec3 low{1e30, 1e30, 1e30}, high{-1e30, -1e30, -1e30};
-  widen(fluid_positions(), low, high);
-  widen(solid_positions(), low, high);
+  Bounds bounds = bounds_of(fluid_positions(), options_.threads);
+  const Bounds solids = bounds_of(solid_positions(), options_.threads);
+  bounds.widen(solids.low, solids.high);
+  Vec3 low = wide(bounds.low), high = wide(bounds.high);
   // What has left the world within this tick is drained at the next.
   for (int axis = 0; axis < 3; ++axis) {
     low[axis] = clamp(low[axis], options_.low[axis], options_.high[axis]);
@@ -354,15 +375,18 @@ SkinRule ParticleWorld::skin_rule() const {
 // The mean velocity of solids, and what skin the one needs that differs most.
 void ParticleWorld::find_drift() {
   if (solid_.count == 0) return;
-  std::int64_t x = 0, y = 0, z = 0;
-  Vector low{1e30f, 1e30f, 1e30f}, high = low * -1;
-  for (const Point& v : solid_velocities()) {
-    x += drift_units(v.x), y += drift_units(v.y), z += drift_units(v.z);
-    low = {smaller(v.x, low.x), smaller(v.y, low.y), smaller(v.z, low.z)};
-    high = {larger(v.x, high.x), larger(v.y, high.y), larger(v.z, high.z)};
-  }
+  std::atomic<std::int64_t> x{0}, y{0}, z{0};  // sums of integers: their order does not matter
+  for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    std::int64_t sum[3] = {};
+    for (std::size_t i = begin; i < end; ++i) {
+      const Point& v = solid_.velocity[i];
+      sum[0] += drift_units(v.x), sum[1] += drift_units(v.y), sum[2] += drift_units(v.z);
+    }
+    x += sum[0], y += sum[1], z += sum[2];
+  });
   drift_ = {drift_of(x, solid_.count), drift_of(y, solid_.count), drift_of(z, solid_.count)};
-  skin_now_ = largest_skin(skin_rule(), low, high, drift_);
+  const Bounds velocities = bounds_of(solid_velocities(), options_.threads);
+  skin_now_ = largest_skin(skin_rule(), velocities.low, velocities.high, drift_);
 }
 
 void ParticleWorld::list_solids() {
@@ -373,16 +397,19 @@ void ParticleWorld::list_solids() {
   std::vector<float> reach(solid_.count);
   listed_at_.resize(solid_.count);
   skins_.resize(solid_.count);
-  for (std::size_t i = 0; i < solid_.count; ++i) {
-    listed_at_[i] = xyz(solid_.position[i]);
-    skins_[i] = skin_of(rule, solid_.velocity[i], drift_);
-    reach[i] = solid_.velocity[i].w + skins_[i];
-  }
+  for_blocks(threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      listed_at_[i] = xyz(solid_.position[i]);
+      skins_[i] = skin_of(rule, solid_.velocity[i], drift_);
+      reach[i] = solid_.velocity[i].w + skins_[i];
+    }
+  });
   sorted_solid_.fill(solid_positions(), reach, threads);
   const auto nobody = static_cast<std::uint32_t>(solid_.count);
   solid_of_solid_.find(cells_, sorted_solid_, sorted_solid_, 0, nobody, threads);
   restore_touches();
-  for (ThreadGroup& group : groups_) find_points(group, solid_);
+  for (ThreadGroup& group : groups_)
+    parallel_for(threads, group.blocks.size(), 1, [&](std::size_t b) { find_points(group.blocks[b], solid_); });
   if (fluid_.count == 0) {
     solid_of_fluid_ = fluid_of_solid_ = {};
     return;
@@ -422,7 +449,7 @@ void ParticleWorld::find_corrections(float dt) {
     find_multipliers(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), begin, end);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
-    touch_solids(solid_, solid_of_solid_, touches_, dt, begin, end);
+    touch_solids(solid_, solid_of_solid_, touches_, largest_radius_, dt, begin, end);
     if (fluid_.count > 0)
       push_solids(numbers_, fluid_, fluid_of_solid_, solids_view(), dt, solid_.push.data(), begin, end);
   });
@@ -432,6 +459,7 @@ void ParticleWorld::correct(float dt) {
   for_blocks(options_.threads, fluid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
     correct_density(numbers_, fluid_, fluid_of_fluid_, solid_of_fluid_, solids_view(), shapes_view(), dt, begin, end);
   });
+  if (groups_.empty()) return;  // finish() does it
   for_blocks(options_.threads, solid_.count,
              [&](std::size_t begin, std::size_t end, std::size_t) { apply_pushes(solid_, begin, end); });
 }
@@ -440,7 +468,7 @@ void ParticleWorld::pull_threads(float dt) {
   if (solid_.count == 0) return;  // all drained: nobody looked up where the points are
   for (ThreadGroup& group : groups_) {
     std::atomic<std::uint64_t> torn{0};  // a sum of integers: its order does not matter
-    parallel_for(options_.threads, group.blocks.size(), 1, [&](std::size_t b) {
+    parallel_for(options_.threads, group.blocks.size(), blocks_worth_a_thread, [&](std::size_t b) {
       torn += pull(group, group.blocks[b], dt, solid_.at.data(), solid_.move.data());
     });
     torn_ += torn;
@@ -454,7 +482,7 @@ void ParticleWorld::finish(float dt) {
       land(fluid_.at[i], fluid_.move[i], per_s, fluid_.position[i], fluid_.velocity[i]);
   });
   for_blocks(options_.threads, solid_.count, [&](std::size_t begin, std::size_t end, std::size_t) {
-    touch_shapes(solid_, shapes_view(), to_float(options_.rolling_resistance), dt, begin, end);
+    touch_shapes(solid_, shapes_view(), to_float(options_.rolling_resistance), dt, groups_.empty(), begin, end);
     for (std::size_t i = begin; i < end; ++i)
       land(solid_.at[i], solid_.move[i], per_s, solid_.position[i], solid_.velocity[i]);
   });

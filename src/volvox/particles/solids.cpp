@@ -16,7 +16,7 @@ struct TouchJob {
   const std::uint32_t *first, *count, *lists;
   float *shift_x, *shift_y, *shift_z;
   std::uint8_t* shifted_bits;
-  float dt;
+  float dt, largest;
   Point *push, *turn;
   Vector* other_spin;
   std::uint32_t* shifted;  // how many of its entries have a shift after
@@ -27,14 +27,21 @@ VOLVOX_FOR_EACH_ISA(void, touch_block, (const TouchJob& job, std::size_t begin, 
     const Solid own{job.at[i], job.move[i], job.spin[i]};
     TouchSums<Lanes> all = {};
     int shifted = 0;
+    // Beyond it none touches, whatever its radius: a little more than rounding takes.
+    const float far = own.move.w + job.largest, far2 = far * far * 1.0001f;
     for (std::uint32_t k = job.first[i]; k < job.first[i] + job.count[i]; k += lanes) {
       PointLanes at, moved, spin;
       gather(at, job.at, job.lists + k);
-      gather(moved, job.move, job.lists + k);
       const Shift<Lanes> offset{own.at.x - at.x, own.at.y - at.y, own.at.z - at.z};
-      const Lanes distance = square_root(offset.x * offset.x + offset.y * offset.y + offset.z * offset.z);
-      const Lanes overlap = positive(own.move.w + moved.w - distance);
+      const Lanes square = offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
       std::uint8_t& bits = job.shifted_bits[k / lanes];
+      if (bits_of(square < far2) == 0) {
+        bits = 0;
+        continue;
+      }
+      gather(moved, job.move, job.lists + k);
+      const Lanes distance = square_root(square);
+      const Lanes overlap = positive(own.move.w + moved.w - distance);
       if (bits_of(overlap > 0) == 0) {
         bits = 0;
         continue;
@@ -70,6 +77,17 @@ void forget_far(std::array<ShapeTouch, shape_touches>& touches, std::span<const 
   }
 }
 
+// A solid far from all shapes.
+void leave_shapes(SolidArrays& solid, std::size_t i, float rolling, float dt) {
+  for (ShapeTouch& touch : solid.on_shapes[i])
+    if (touch.shape != no_shape) touch = {};
+  if (rolling <= 0 || solid.grain[i] == 0 || solid.push[i].w <= 0) return;
+  ShapeContacts c{
+      {solid.at[i], solid.move[i], solid.spin[i]}, true, solid.push[i].w, solid.other_spin[i], {}, {}, {}, {}};
+  brake(c, rolling, dt);
+  solid.spin[i] = c.own.spin;
+}
+
 }  // namespace
 
 void SolidArrays::resize(std::size_t size) {
@@ -95,16 +113,18 @@ void SolidArrays::reorder(const std::vector<std::uint32_t>& order, ThreadPool* t
   particles::reorder(touch_first, order, 0, threads);
   particles::reorder(touch_count, order, 0, threads);
   resize(order.size());
-  for (std::size_t i = 0; i < count; ++i) index[id[i]] = static_cast<std::uint32_t>(i);
+  for_blocks(threads, count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) index[id[i]] = static_cast<std::uint32_t>(i);
+  });
 }
 
-void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
-                  std::size_t end) {
+void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float largest_radius, float dt,
+                  std::size_t begin, std::size_t end) {
   Touches::Block& block = touches.blocks[begin / block_size];
   touch_block({solid.at.data(), solid.move.data(), solid.spin.data(), solid.grain.data(), solids.first.data(),
                solids.count.data(), solids.blocks[begin / block_size].data(), block.x.data(), block.y.data(),
-               block.z.data(), block.shifted.data(), dt, solid.push.data(), solid.turn.data(), solid.other_spin.data(),
-               solid.touch_count.data()},
+               block.z.data(), block.shifted.data(), dt, largest_radius, solid.push.data(), solid.turn.data(),
+               solid.other_spin.data(), solid.touch_count.data()},
               begin, end);
 }
 
@@ -116,15 +136,23 @@ void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end) {
   }
 }
 
-void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, std::size_t begin,
-                  std::size_t end) {
+void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, bool applies_pushes,
+                  std::size_t begin, std::size_t end) {
+  if (applies_pushes) apply_pushes(solid, begin, end);
   float largest = 0;
   for (std::size_t i = begin; i < end; ++i) largest = larger(largest, solid.move[i].w);
   // Whatever the other shapes do to one, it comes no nearer to the next than another radius.
   const auto near_shapes =
       find_near({shapes.shapes, shapes.count}, {solid.at.data() + begin, end - begin}, 2 * largest);
+  NearShape any;  // whatever shape
+  for (const NearShape& near : near_shapes)
+    for (std::size_t word = 0; word < 2; ++word) any.bits[word] |= near.bits[word];
   for (std::size_t i = begin; i < end; ++i) {
     if (solid.at[i].w == 0) continue;
+    if (!any.has(i - begin)) {
+      leave_shapes(solid, i, rolling, dt);
+      continue;
+    }
     forget_far(solid.on_shapes[i], near_shapes, i - begin);
     ShapeContacts c{{solid.at[i], solid.move[i], solid.spin[i]},
                     solid.grain[i] != 0,

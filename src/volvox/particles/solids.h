@@ -61,14 +61,14 @@ struct SkinRule {
   float time = 0;             // s: a fast one has a skin for so long
 };
 
-// Corrections by contacts among solids, into `push`, `turn` and `other_spin`; `touch_count`: how many have a shift
-// after.
-void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float dt, std::size_t begin,
-                  std::size_t end);
-// Applies them.
+// Corrections by contacts among solids, of which none has more than the largest radius, into `push`, `turn` and
+// `other_spin`; `touch_count`: how many have a shift after.
+void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float largest_radius, float dt,
+                  std::size_t begin, std::size_t end);
+// Applies them. (Where nothing comes between, touch_shapes does it at once.)
 void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end);
 // Contacts with shapes, rolling resistance.
-void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, std::size_t begin,
-                  std::size_t end);
+void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, bool applies_pushes,
+                  std::size_t begin, std::size_t end);
 
 }  // namespace volvox::particles

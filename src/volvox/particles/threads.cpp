@@ -99,16 +99,14 @@ void ThreadGroup::archive(Archive& ar) {
   }
 }
 
-void find_points(ThreadGroup& group, const SolidArrays& solid) {
-  for (ThreadBlock& block : group.blocks) {
-    block.index.resize(block.points.size());
-    for (std::size_t k = 0; k < block.points.size(); ++k) {
-      const std::uint32_t id = block.points[k], index = id == ~0u ? ~0u : solid.index[id];
-      block.index[k] = index == ~0u ? static_cast<std::uint32_t>(solid.count) : index;
-      if (id == ~0u || index != ~0u) continue;
-      if (k < block.rest.size()) block.rest[k] = -1;
-      if (k >= lanes) block.rest[k - lanes] = -1;
-    }
+void find_points(ThreadBlock& block, const SolidArrays& solid) {
+  block.index.resize(block.points.size());
+  for (std::size_t k = 0; k < block.points.size(); ++k) {
+    const std::uint32_t id = block.points[k], index = id == ~0u ? ~0u : solid.index[id];
+    block.index[k] = index == ~0u ? static_cast<std::uint32_t>(solid.count) : index;
+    if (id == ~0u || index != ~0u) continue;
+    if (k < block.rest.size()) block.rest[k] = -1;
+    if (k >= lanes) block.rest[k - lanes] = -1;
   }
 }
 

@@ -33,7 +33,7 @@ struct ThreadGroup {
 };
 
 // Looks up where the points are. Segments of drained points tear.
-void find_points(ThreadGroup& group, const SolidArrays& solid);
+void find_points(ThreadBlock& block, const SolidArrays& solid);
 // Solves eight threads: corrects `at` and `move` of their points. Returns how many segments tore.
 std::uint32_t pull(const ThreadGroup& group, ThreadBlock& block, float dt, Point* at, Point* move);
 

@@ -17,6 +17,9 @@ class CloudWriter {
   // What has changed since the last call. `first_of_chunk`: there is a message in any case, so that a reader that
   // begins here knows where to begin, and it may have all items. False: there is nothing to write.
   bool write(const sim::Cloud& cloud, std::int64_t tick, bool first_of_chunk, protobuf::Writer& message);
+  // Of the last call: all items, and whether any was another than before.
+  const std::vector<sim::CloudItem>& items() const { return last_; }
+  bool changed() const { return !x_.empty() || !colors_.empty(); }
 
  private:
   std::vector<sim::CloudItem> now_, last_;

@@ -21,6 +21,17 @@ std::string descriptor_set(const std::vector<MessageType>& types) {
       if (!field.message_type.empty()) description.text(6, field.message_type);
       message.message(2, description);
     }
+    if (!type.choice.empty()) {
+      Writer choice;
+      choice.text(1, type.choice);
+      for (std::size_t i = 0; i < type.values.size(); ++i) {
+        Writer value;
+        value.text(1, type.values[i]);
+        value.integer(2, i);
+        choice.message(2, value);
+      }
+      message.message(4, choice);
+    }
     std::vector<std::string> needed;
     for (const Field& field : type.fields)
       for (const MessageType& other : types)

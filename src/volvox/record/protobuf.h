@@ -24,7 +24,9 @@ enum class Type {
   boolean = 8,
   text = 9,
   message = 11,
-  uint32 = 13
+  bytes = 12,
+  uint32 = 13,
+  choice = 14
 };
 
 struct Field {
@@ -32,11 +34,14 @@ struct Field {
   int number = 0;
   Type type = Type::real;
   bool repeated = false;
-  std::string message_type = {};  // ".foxglove.Vector3"
+  std::string message_type = {};  // ".foxglove.Vector3"; or of a choice
 };
 struct MessageType {
   std::string package, name;
   std::vector<Field> fields;
+  // A choice that it declares, and its values from 0 on; empty: none.
+  std::string choice = {};
+  std::vector<std::string> values = {};
   std::string full_name() const { return package + "." + name; }
 };
 
@@ -54,6 +59,7 @@ class Writer {
   void integer(int field, std::uint64_t value) { tag(field, 0), varint(value); }
   void real(int field, double value) { tag(field, 1), fixed(value); }
   void fixed64(int field, std::uint64_t value) { tag(field, 1), fixed(value); }
+  void fixed32(int field, std::uint32_t value) { tag(field, 5), fixed(value); }
   void text(int field, std::string_view value) {
     tag(field, 2);
     varint(value.size());

@@ -11,6 +11,7 @@
 #include "volvox/record/compare.h"
 #include "volvox/record/mind_text.h"
 #include "volvox/record/recording_format.h"
+#include "volvox/record/timestamp.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::record {
@@ -22,29 +23,7 @@ constexpr double longest_chunk = 1;          // s of wall time
 // The limit of minds in a tick: of many modules only some are recorded in each tick, in turn, because text is slow.
 constexpr std::size_t most_of_minds = 4 << 10;  // bytes
 
-// Numbers of fixed width, so that a template can be filled in place: the format allows a varint that is longer than
-// necessary.
-void put_padded_varint(char* at, std::uint64_t value) {
-  for (int i = 0; i < 4; ++i, value >>= 7) at[i] = protobuf::low_byte((value & 0x7f) | 0x80);
-  at[4] = protobuf::low_byte(value & 0x7f);
-}
-
 void put_real(char* at, double value) { std::memcpy(at, &value, sizeof value); }
-
-constexpr std::size_t timestamp_size = 12;  // two tags, two varints of five bytes
-void put_timestamp(char* at, Time time) {
-  at[0] = 1 << 3;
-  put_padded_varint(at + 1, time.ns / 1'000'000'000);
-  at[6] = 2 << 3;
-  put_padded_varint(at + 7, time.ns % 1'000'000'000);
-}
-
-protobuf::Writer timestamp(Time time) {
-  protobuf::Writer writer;
-  writer.bytes().assign(timestamp_size, '\0');
-  put_timestamp(writer.bytes().data(), time);
-  return writer;
-}
 
 }  // namespace
 
@@ -200,8 +179,10 @@ void Recorder::record_state(const sim::Simulation& simulation) {
 }
 
 void Recorder::record_cloud(bool first_of_chunk) {
-  if (cloud_ != nullptr && cloud_writer_.write(*cloud_, tick_, first_of_chunk, message_))
-    write(format::cloud, message_.bytes());
+  if (cloud_ == nullptr) return;
+  if (cloud_writer_.write(*cloud_, tick_, first_of_chunk, message_)) write(format::cloud, message_.bytes());
+  if (points_.write(cloud_writer_.items(), cloud_writer_.changed(), now_, message_))
+    write(format::points, message_.bytes());
 }
 
 void Recorder::record_transforms(const world::World& world, bool all) {

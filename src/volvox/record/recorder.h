@@ -15,6 +15,7 @@
 
 #include "volvox/record/cloud_message.h"
 #include "volvox/record/mcap.h"
+#include "volvox/record/point_cloud.h"
 #include "volvox/record/protobuf.h"
 #include "volvox/record/recording.h"
 #include "volvox/record/traffic.h"
@@ -77,6 +78,7 @@ class Recorder {
 
   const sim::Cloud* cloud_ = nullptr;  // the run's; null: it has none
   CloudWriter cloud_writer_;
+  PointCloudWriter points_;
   TrafficWatch traffic_;
   std::size_t next_mind_ = 0;                    // the agent that is recorded next
   std::vector<std::set<std::size_t>> too_long_;  // by agent: see describe_mind_briefly

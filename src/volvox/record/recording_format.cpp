@@ -27,7 +27,8 @@ const std::vector<Topic>& topics() {
                                          {inputs, "volvox.Input"},
                                          {metrics, "volvox.Metrics"},
                                          {state, "volvox.State"},
-                                         {cloud, "volvox.Cloud"}};
+                                         {cloud, "volvox.Cloud"},
+                                         {points, "foxglove.PointCloud"}};
   return all;
 }
 
@@ -45,6 +46,21 @@ const std::vector<protobuf::MessageType>& types() {
           one("child_frame_id", 3, Type::text), message("translation", 4, ".foxglove.Vector3"),
           message("rotation", 5, ".foxglove.Quaternion")}},
         {"foxglove", "FrameTransforms", {message("transforms", 1, ".foxglove.FrameTransform", true)}},
+        {"foxglove",
+         "Pose",
+         {message("position", 1, ".foxglove.Vector3"), message("orientation", 2, ".foxglove.Quaternion")}},
+        {"foxglove",
+         "PackedElementField",
+         {one("name", 1, Type::text),
+          one("offset", 2, Type::fixed32),
+          {"type", 3, Type::choice, false, ".foxglove.PackedElementField.NumericType"}},
+         "NumericType",
+         {"UNKNOWN", "UINT8", "INT8", "UINT16", "INT16", "UINT32", "INT32", "FLOAT32", "FLOAT64"}},
+        {"foxglove",
+         "PointCloud",
+         {message("timestamp", 1, ".google.protobuf.Timestamp"), one("frame_id", 2, Type::text),
+          message("pose", 3, ".foxglove.Pose"), one("point_stride", 4, Type::fixed32),
+          message("fields", 5, ".foxglove.PackedElementField", true), one("data", 6, Type::bytes)}},
         {"foxglove",
          "Log",
          {message("timestamp", 1, ".google.protobuf.Timestamp"), one("level", 2, Type::int32),

@@ -1,6 +1,6 @@
-// The format that recorder and recording share: topics, field numbers and schemas. Transforms and log lines have the
-// schemas of Foxglove, so that Foxglove and other programs show them; the other schemas are our own.
-// Constants and tables that never change: any thread may read them.
+// The format that recorder and recording share: topics, field numbers and schemas. Transforms, points and log lines
+// have the schemas of Foxglove, so that Foxglove and other programs show them; the other schemas are our own. Constants
+// and tables that never change: any thread may read them.
 #pragma once
 
 #include <array>
@@ -28,6 +28,7 @@ inline constexpr const char* inputs = "/inputs";
 inline constexpr const char* metrics = "/metrics";
 inline constexpr const char* state = "/state";
 inline constexpr const char* cloud = "/cloud";
+inline constexpr const char* points = "/points";
 
 struct Topic {
   std::string topic;

@@ -43,6 +43,20 @@ Sizes sizes_of(const model::Matter& matter) {
   return sizes;
 }
 
+// What is thrown goes no farther in a substep than half its width: it would come out behind a thin wall, or be pressed
+// through it by what follows.
+double longest_substep(const model::Matter& matter) {
+  double longest = matter.max_substep;
+  const auto add = [&](const auto& source, double way) {
+    for (const model::Emitter& emitter : source.emitters) longest = std::min(longest, way / emitter.speed);
+    for (const model::Volume& volume : source.volumes)
+      longest = std::min(longest, way / std::max(1e-9, length(volume.velocity)));
+  };
+  if (matter.fluid) add(*matter.fluid, 0.5 * matter.fluid->spacing);
+  for (const model::Debris& debris : matter.debris) add(debris, debris.radius_of(0));
+  return longest;
+}
+
 // The bounds of the particles' world in the frame of a link.
 model::Bounds bounds_in(const Pose& link, const model::Matter& matter) {
   model::Bounds bounds;
@@ -88,7 +102,7 @@ Result<std::unique_ptr<Matter>> Matter::create(const World& world, std::shared_p
   particles::WorldOptions options;
   options.gravity = world.model().gravity;
   options.low = d.low, options.high = d.high;
-  options.max_substep = d.max_substep;
+  options.max_substep = longest_substep(d);
   options.heap_layers = d.heap_layers;
   options.rolling_resistance = d.rolling_resistance;
   options.air_drag = d.air_drag;

@@ -82,7 +82,7 @@ __device__ Density density_at(const FluidView& f, const SubstepView& s, const Po
 template <bool others>
 __global__ void __launch_bounds__(threads, 8) find_multipliers(FluidView f, SubstepView s) {
   const Lane l = lane_of_thread();
-  if (l.particle >= f.control->count[fluid_set]) return;
+  if (s.is_void(*f.control) || l.particle >= f.control->count[fluid_set]) return;
   const Density d = density_at<others>(f, s, f.at, f.solid_at, f.solid_move, l);
   if (l.lane != 0) return;
   const Point p = f.at[l.particle];
@@ -98,9 +98,9 @@ __global__ void __launch_bounds__(threads)
   if (l.lane == 0) out[l.particle] = d.density;
 }
 
-__global__ void __launch_bounds__(threads) find_moves(FluidView f) {
+__global__ void __launch_bounds__(threads) find_moves(FluidView f, SubstepView s) {
   const Lane l = lane_of_thread();
-  if (l.particle >= f.control->count[fluid_set]) return;
+  if (s.is_void(*f.control) || l.particle >= f.control->count[fluid_set]) return;
   const Point p = f.seen[l.particle];
   const std::uint32_t* list = f.fluids.entry + std::size_t{l.particle} * f.fluids.stride;
   const std::uint32_t count = f.fluids.count[l.particle];
@@ -114,9 +114,9 @@ __global__ void __launch_bounds__(threads) find_moves(FluidView f) {
   if (l.lane == 0) f.scratch[l.particle] = {x, y, z, 0};
 }
 
-__global__ void __launch_bounds__(threads) diffuse_lanes(FluidView f, float viscous, float cohesion) {
+__global__ void __launch_bounds__(threads) diffuse_lanes(FluidView f, SubstepView s, float viscous, float cohesion) {
   const Lane l = lane_of_thread();
-  if (l.particle >= f.control->count[fluid_set]) return;
+  if (s.is_void(*f.control) || l.particle >= f.control->count[fluid_set]) return;
   const Point p = f.position[l.particle], v = f.velocity[l.particle];
   const std::uint32_t* list = f.fluids.entry + std::size_t{l.particle} * f.fluids.stride;
   const std::uint32_t count = f.fluids.count[l.particle];
@@ -141,11 +141,12 @@ __device__ void predict_one(const FluidView& f, const SubstepView& s, std::uint3
 
 __global__ void predict_all(FluidView f, SubstepView s) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < f.control->count[fluid_set]) predict_one(f, s, i, f.position[i], f.velocity[i]);
+  if (!s.is_void(*f.control) && i < f.control->count[fluid_set]) predict_one(f, s, i, f.position[i], f.velocity[i]);
 }
 
 template <bool others>
 __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepView s, float viscous) {
+  if (s.is_void(*f.control)) return;
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool active = i < f.control->count[fluid_set];
   const FluidNumbers& n = f.numbers;
@@ -179,6 +180,7 @@ __global__ void __launch_bounds__(block) diffuse_at_shapes(FluidView f, SubstepV
 
 template <bool others>
 __global__ void __launch_bounds__(block, 10) finish(FluidView f, SubstepView s, Then then) {
+  if (s.is_void(*f.control)) return;
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool active = i < f.control->count[fluid_set];
   const FluidNumbers& n = f.numbers;
@@ -247,10 +249,12 @@ __global__ void __launch_bounds__(block, 10) finish(FluidView f, SubstepView s, 
 constexpr unsigned tile = 512;
 __global__ void __launch_bounds__(threads)
     sum_blocks(const ShapePart* parts, ShapePart* sums, std::uint32_t most_blocks, std::uint32_t shapes,
-               const Control* control) {
+               const Control* control, Control* control_here) {
   constexpr unsigned numbers = sizeof(ShapePart) / sizeof(double);
   __shared__ double some[numbers][tile + 1];
   const std::uint32_t substep = blockIdx.x, shape = blockIdx.y;
+  if (substep == 0 && shape == 0 && threadIdx.x == 0) *control_here = *control;
+  if (shapes == 0) return;
   const std::uint32_t blocks = (max(control->count[fluid_set], control->count[solid_set]) + block - 1) / block;
   const ShapePart* from = parts + std::size_t{substep} * most_blocks * shapes + shape;
   double sum = 0;
@@ -283,7 +287,7 @@ void diffuse(const FluidView& fluid, const SubstepView& substep, float duration,
              cudaStream_t stream) {
   const FluidNumbers& n = fluid.numbers;
   const auto viscous = static_cast<float>(n.viscous * duration), cohesion = static_cast<float>(n.cohesion * duration);
-  diffuse_lanes<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, viscous, cohesion);
+  diffuse_lanes<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep, viscous, cohesion);
   const auto at_shapes = substep.others ? diffuse_at_shapes<true> : diffuse_at_shapes<false>;
   at_shapes<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, viscous);
 }
@@ -291,7 +295,7 @@ void diffuse(const FluidView& fluid, const SubstepView& substep, float duration,
 void correct(const FluidView& fluid, const SubstepView& substep, Then then, std::size_t room, cudaStream_t stream) {
   const auto multipliers = substep.others ? find_multipliers<true> : find_multipliers<false>;
   multipliers<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep);
-  find_moves<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid);
+  find_moves<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(fluid, substep);
   const auto end = substep.others ? finish<true> : finish<false>;
   end<<<blocks_for(room, block), block, 0, stream>>>(fluid, substep, then);
 }
@@ -303,8 +307,9 @@ void find_densities(const FluidView& fluid, const SubstepView& substep, const Po
 }
 
 void sum_parts(const ShapePart* parts, ShapePart* sums, std::uint32_t blocks, std::uint32_t shapes,
-               std::uint32_t substeps, const Control* control, cudaStream_t stream) {
-  if (shapes > 0) sum_blocks<<<dim3(substeps, shapes), threads, 0, stream>>>(parts, sums, blocks, shapes, control);
+               std::uint32_t substeps, const Control* control, Control* control_here, cudaStream_t stream) {
+  const dim3 grid(substeps, shapes > 0 ? shapes : 1);
+  sum_blocks<<<grid, threads, 0, stream>>>(parts, sums, blocks, shapes, control, control_here);
 }
 
 }  // namespace volvox::particles::cuda

@@ -17,6 +17,7 @@ struct FluidView {
 };
 // In one substep.
 struct SubstepView {
+  std::int32_t number;  // of those that are launched together
   const ShapeView* shapes;
   std::uint32_t shape_count;
   ShapePart* parts;  // by block of 128 particles and shape
@@ -24,6 +25,9 @@ struct SubstepView {
   Vector gravity;  // m/s in a substep
   double exact_dt;
   bool others;  // some shapes are cylinders, sampled solids or terrains
+
+  // Lists do not hold for it.
+  __device__ bool is_void(const Control& control) const { return number > control.last_substep; }
 };
 
 // What follows a substep: nothing, or the prediction of the next one.
@@ -36,8 +40,9 @@ void correct(const FluidView& fluid, const SubstepView& substep, Then then, std:
 // Where particles are now; of solids, too (w: 1 / mass; radius).
 void find_densities(const FluidView& fluid, const SubstepView& substep, const Point* solids, const Point* radii,
                     float* out, std::size_t room, cudaStream_t stream);
-// What all blocks gave: by substep and shape, in the order of blocks.
+// What all blocks gave: by substep and shape, in the order of blocks, and what else the host must know; both in its
+// memory.
 void sum_parts(const ShapePart* parts, ShapePart* sums, std::uint32_t blocks, std::uint32_t shapes,
-               std::uint32_t substeps, const Control* control, cudaStream_t stream);
+               std::uint32_t substeps, const Control* control, Control* control_here, cudaStream_t stream);
 
 }  // namespace volvox::particles::cuda

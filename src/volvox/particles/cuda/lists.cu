@@ -276,31 +276,28 @@ __global__ void __launch_bounds__(threads) keep(Points points, SolidPoints solid
   solid.touch_count[i] = min(size, solid.touch_room);
 }
 
-// Eight threads look for the touches of a solid in its new list, and bring back what else it has.
+// Eight threads look for the touches of a solid in its new list, whose numbers rise, and bring back what else it has.
+// No bit is set before.
 __global__ void __launch_bounds__(threads) restore(Points points, SolidPoints solid, Lists lists, Control* control) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / lanes, lane = thread % lanes;
   if (thread == 0) control->touches_kept = 0;
   if (i >= control->count[solid_set]) return;
   const std::size_t first = std::size_t{i} * lists.stride, kept = std::size_t{solid.from[i]} * solid.touch_room;
   const std::uint32_t count = lists.count[i], touches = solid.touch_count[solid.from[i]];
-  const unsigned group_shift = threadIdx.x % 32 / lanes * lanes, group = 0xffu << group_shift;
-  for (std::uint32_t k = 0; k < count; k += lanes) {
-    const std::uint32_t other = k + lane < count ? lists.entry[first + k + lane] : ~0u;
-    bool shifted = false;
-    for (std::uint32_t begin = 0; begin < touches; begin += lanes) {
-      // Each thread looks up one touch, and all hear of it in turn.
-      const std::uint32_t some = min(touches - begin, static_cast<std::uint32_t>(lanes));
-      const std::uint32_t own = lane < some ? solid.index[solid.touch_id[kept + begin + lane]] : ~0u;  // ~0: it is gone
-      for (std::uint32_t t = 0; t < some; ++t) {
-        const std::uint32_t touched = __shfl_sync(group, own, static_cast<int>(t), lanes);
-        if (touched != other || other == ~0u) continue;
-        const Vector moved = solid.touch_shift[kept + begin + t];
-        solid.shift[first + k + lane] = {moved.x, moved.y, moved.z, 0};
-        shifted = true;
-      }
+  const std::uint32_t* list = lists.entry + first;
+  for (std::uint32_t t = lane; t < touches; t += lanes) {
+    const std::uint32_t other = solid.index[solid.touch_id[kept + t]];  // ~0: it is gone
+    std::uint32_t place = 0;
+    for (std::uint32_t end = count; place < end;) {
+      const std::uint32_t middle = (place + end) / 2;
+      if (list[middle] < other) place = middle + 1;
+      else end = middle;
     }
-    const unsigned bits = __ballot_sync(group, shifted) >> group_shift & 0xffu;
-    if (lane == 0) solid.shifted[(first + k) / lanes] = static_cast<std::uint8_t>(bits);
+    if (place == count || list[place] != other) continue;
+    const Vector moved = solid.touch_shift[kept + t];
+    solid.shift[first + place] = {moved.x, moved.y, moved.z, 0};
+    const std::size_t byte = (first + place) / lanes;
+    atomicOr(reinterpret_cast<unsigned*>(solid.shifted) + byte / 4, 1u << (byte % 4 * 8 + place % lanes));
   }
   if (lane != 0) return;
   solid.spin[i] = solid.sorted_spin[i];
@@ -320,13 +317,7 @@ __global__ void look_for_strays(Points points, SolidPoints solid, Control* contr
   const double age = control->age * dt;
   if (strays(points.position[i], points.velocity[i], xyz(points.sorted_position[i]), control->drift, solid.skin[i],
              static_cast<float>(age + dt), static_cast<float>(dt)))
-    control->strayed = 1;
-}
-
-__global__ void decide(Control* control, int substeps_a_list, cudaGraphConditionalHandle condition) {
-  const bool old = control->count[fluid_set] > 0 && control->age >= substeps_a_list;
-  cudaGraphSetConditional(condition, old || control->strayed != 0 ? 1 : 0);
-  control->strayed = 0;
+    control->last_substep = -1;
 }
 
 }  // namespace
@@ -374,6 +365,8 @@ void sort_and_list(const AllPoints& all, bool drains, cudaStream_t stream) {
   if (solid.room > 0) {
     find_lists<true><<<wide(solid), threads, 0, stream>>>(
         solid, solid, {all.solid.sought, all.solid.sought, 0, 0, 0, all.solid_of_solid, 1}, control);
+    const std::size_t eights = solid.room * all.solid_of_solid.stride / lanes;
+    check(cudaMemsetAsync(all.solid.shifted, 0, eights, stream), "touches");
     restore<<<blocks_for(solid.room * lanes, threads), threads, 0, stream>>>(solid, all.solid, all.solid_of_solid,
                                                                              control);
   }
@@ -396,11 +389,13 @@ void keep_touches(const AllPoints& all, cudaStream_t stream) {
                                                                         all.control);
 }
 
-void find_strays(const AllPoints& all, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,
-                 cudaStream_t stream) {
+void begin_substeps(Control* control, cudaStream_t stream) {
+  check(cudaMemsetAsync(&control->last_substep, 0x7f, sizeof control->last_substep, stream), "substeps");
+}
+
+void find_strays(const AllPoints& all, double dt, cudaStream_t stream) {
   const Points& solid = all.set[solid_set];
   look_for_strays<<<blocks_for(solid.room, threads), threads, 0, stream>>>(solid, all.solid, all.control, dt);
-  decide<<<1, 1, 0, stream>>>(all.control, substeps_a_list, condition);
 }
 
 }  // namespace volvox::particles::cuda

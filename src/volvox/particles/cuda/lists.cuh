@@ -18,12 +18,12 @@ struct Control {
   std::uint32_t leaving[2] = {};           // while the tick begins
   std::int32_t low[3] = {}, high[3] = {};  // of all points, as integers that are ordered as the floats are
   Cells cells;
-  unsigned long long drift_units[3] = {};   // of solids
-  std::int32_t slow[3] = {}, fast[3] = {};  // bounds of their velocities, as integers
-  Vector drift;                             // m/s
-  float most_reach = 0;                     // of solids: the largest radius and skin, m
-  std::int32_t age = 0;                     // of the lists, in substeps
-  std::uint32_t strayed = 0;
+  unsigned long long drift_units[3] = {};                // of solids
+  std::int32_t slow[3] = {}, fast[3] = {};               // bounds of their velocities, as integers
+  Vector drift;                                          // m/s
+  float most_reach = 0;                                  // of solids: the largest radius and skin, m
+  std::int32_t age = 0;                                  // of the lists, in substeps
+  std::int32_t last_substep = 0;                         // of those that were launched: for the next, lists do not hold
   std::uint32_t touches_kept = 0;                        // by ids: there are no lists yet
   std::uint32_t longest_list[4] = {}, most_touches = 0;  // more than there is room for
   std::uint32_t not_finite = 0, torn = 0;
@@ -92,8 +92,10 @@ std::size_t scan_bytes(std::size_t cells);
 void sort_and_list(const AllPoints& points, bool drains, cudaStream_t stream);
 // The touches of the lists by ids, so that they outlive the sorting.
 void keep_touches(const AllPoints& points, cudaStream_t stream);
-// Whether lists must be made before a substep, into `condition`.
-void find_strays(const AllPoints& points, int substeps_a_list, double dt, cudaGraphConditionalHandle condition,
-                 cudaStream_t stream);
+// Substeps are launched ahead: the one that finds that lists do not hold for the next says so (Control::last_substep),
+// and kernels of later ones do nothing. Whether the host launches them again behind new lists is its business.
+void begin_substeps(Control* control, cudaStream_t stream);
+// Whether lists hold for the first substep.
+void find_strays(const AllPoints& points, double dt, cudaStream_t stream);
 
 }  // namespace volvox::particles::cuda

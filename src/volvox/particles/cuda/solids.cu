@@ -20,7 +20,7 @@ __device__ void predict_one(const SolidView& f, const SubstepView& s, std::uint3
 
 __global__ void predict_all(SolidView f, SubstepView s) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < f.control->count[solid_set]) predict_one(f, s, i, f.position[i], f.velocity[i]);
+  if (!s.is_void(*f.control) && i < f.control->count[solid_set]) predict_one(f, s, i, f.position[i], f.velocity[i]);
 }
 
 // What the fluid does to a solid. (How far fluid particles go stays as it was predicted.)
@@ -34,7 +34,9 @@ __device__ void push_by_fluid(const SolidView& f, std::uint32_t i, const Solid& 
   push.x += got.x * share, push.y += got.y * share, push.z += got.z * share;
 }
 
-__global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, float dt) {
+__global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, SubstepView s) {
+  if (s.is_void(*f.control)) return;
+  const float dt = s.dt;
   const Lane l = lane_of_thread();
   const std::uint32_t i = l.particle;
   if (i == 0 && l.lane == 0) ++f.control->age;
@@ -77,9 +79,9 @@ __global__ void __launch_bounds__(threads, 5) touch_all(SolidView f, float dt) {
   f.push[i] = pushed.push, f.turn[i] = pushed.turn, f.other_spin[i] = pushed.other_spin;
 }
 
-__global__ void apply_all(SolidView f) {
+__global__ void apply_all(SolidView f, SubstepView s) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= f.control->count[solid_set]) return;
+  if (s.is_void(*f.control) || i >= f.control->count[solid_set]) return;
   Solid own{f.at[i], f.move[i], f.spin[i]};
   apply(f.push[i], f.turn[i], own);
   f.at[i] = own.at, f.move[i] = own.move, f.spin[i] = own.spin;
@@ -104,6 +106,7 @@ __device__ bool strays_next(const SolidView& f, float dt, double exact_dt, std::
 
 template <bool others>
 __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s, FinishOptions options) {
+  if (s.is_void(*f.control)) return;
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   const bool exists = i < f.control->count[solid_set];
   ShapeContacts c{};
@@ -116,6 +119,7 @@ __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s,
     if (options.applies) apply(f.push[i], f.turn[i], c.own);
   }
   const bool active = exists && c.own.at.w != 0;
+  const bool touched = c.touches[0].shape != no_shape || c.touches[1].shape != no_shape;
   if (s.shape_count > 0) {
     const float distance = 2 * largest_of_block(exists ? c.own.move.w : 0);
     const Point began = c.own.at;
@@ -140,16 +144,17 @@ __global__ void __launch_bounds__(block) meet_shapes(SolidView f, SubstepView s,
   if (!exists) return;
   if (active) {
     end_contacts(c, f.rolling, s.dt);
-    f.on_shapes[i] = {c.touches[0], c.touches[1]};
+    // Most touch none, before and after.
+    if (touched || c.touches[0].shape != no_shape || c.touches[1].shape != no_shape)
+      f.on_shapes[i] = {c.touches[0], c.touches[1]};
   }
   if (active || options.applies) f.spin[i] = c.own.spin;
-  Point position = f.position[i], velocity = f.velocity[i];
+  Point position{0, 0, 0, c.own.at.w}, velocity{0, 0, 0, c.own.move.w};
   land(c.own.at, c.own.move, 1 / s.dt, position, velocity);
   f.position[i] = position;
   f.velocity[i] = velocity;
-  if (!options.predicts) return;
-  if (strays_next(f, s.dt, s.exact_dt, i, position, velocity)) cudaGraphSetConditional(options.strayed, 1);
-  predict_one(f, s, i, position, velocity);
+  if (options.looks && strays_next(f, s.dt, s.exact_dt, i, position, velocity)) f.control->last_substep = s.number;
+  if (options.predicts) predict_one(f, s, i, position, velocity);
 }
 
 }  // namespace
@@ -159,11 +164,11 @@ void predict_solids(const SolidView& solid, const SubstepView& substep, std::siz
 }
 
 void push_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
-  touch_all<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(solid, substep.dt);
+  touch_all<<<blocks_for(room * lanes, threads), threads, 0, stream>>>(solid, substep);
 }
 
-void apply_to_solids(const SolidView& solid, std::size_t room, cudaStream_t stream) {
-  apply_all<<<blocks_for(room, threads), threads, 0, stream>>>(solid);
+void apply_to_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream) {
+  apply_all<<<blocks_for(room, threads), threads, 0, stream>>>(solid, substep);
 }
 
 void finish_solids(const SolidView& solid, const SubstepView& substep, const FinishOptions& options, std::size_t room,

@@ -29,13 +29,13 @@ void predict_solids(const SolidView& solid, const SubstepView& substep, std::siz
 // Contacts among them and what the fluid does, into `push` and `turn`.
 void push_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream);
 // Applies these.
-void apply_to_solids(const SolidView& solid, std::size_t room, cudaStream_t stream);
+void apply_to_solids(const SolidView& solid, const SubstepView& substep, std::size_t room, cudaStream_t stream);
 
 // What else a kernel that finishes a substep does.
 struct FinishOptions {
-  bool applies = false;                // the pushes, before: nothing else needs them
-  bool predicts = false;               // the next substep
-  cudaGraphConditionalHandle strayed;  // set to 1 if lists do not hold for the next substep
+  bool applies = false;   // the pushes, before: nothing else needs them
+  bool looks = false;     // whether lists hold for the next substep
+  bool predicts = false;  // that
 };
 // Contacts with shapes; velocities.
 void finish_solids(const SolidView& solid, const SubstepView& substep, const FinishOptions& options, std::size_t room,

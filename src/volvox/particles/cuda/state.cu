@@ -76,7 +76,7 @@ bool DeviceWorld::reserve_all(const DeviceState& state) {
   note(reserve(std::array{&on_shapes_, &sorted_on_shapes_}, solids));
   note(skin_.reserve(solids));
   note(shift_.reserve(solids * lists_[1].stride));
-  note(shifted_.reserve(solids * lists_[1].stride / lanes));
+  note(shifted_.reserve(solids * lists_[1].stride / lanes + 4));  // words are written
   note(reserve(std::array{&from_, &touch_count_}, solids));
   note(index_.reserve(room_for(state.ids, index_.size())));
   note(touch_id_.reserve(solids * touch_room_));
@@ -161,7 +161,8 @@ ThreadView DeviceWorld::thread_view() const {
 SubstepView DeviceWorld::substep_view(std::size_t at, std::size_t shapes, double exact_dt) const {
   const auto dt = static_cast<float>(exact_dt);
   const auto g = [&](int axis) { return static_cast<float>(settings_.gravity[axis]) * dt; };
-  return {shapes_.get() + at * shapes,
+  return {static_cast<std::int32_t>(at),
+          shapes_.get() + at * shapes,
           static_cast<std::uint32_t>(shapes),
           parts_.get() + at * blocks_ * shapes,
           dt,

@@ -26,15 +26,15 @@ __device__ void shift(const ThreadView& t, const Knot& k, float x, float y, floa
   t.at[k.index] = {k.at.x + x, k.at.y + y, k.at.z + z, k.at.w};
 }
 
-__global__ void pull(ThreadView t, std::uint32_t first, std::uint32_t last, float dt) {
+__global__ void pull(ThreadView t, std::uint32_t first, std::uint32_t last, SubstepView s) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, number = first + thread / lanes,
                       lane = thread % lanes;
-  if (number >= last || t.control->count[solid_set] == 0) return;
+  if (number >= last || s.is_void(*t.control) || t.control->count[solid_set] == 0) return;
   const DeviceThreads b = t.blocks[number];
   const std::uint32_t* points = t.points + b.first_point + lane;
   float* rests = t.rest + b.first_rest + lane;
   Eliminated<float>* solving = static_cast<Eliminated<float>*>(t.solving) + b.first_rest + lane;
-  const float inverse_dt2 = 1 / (dt * dt), compliance = b.compliance * inverse_dt2;
+  const float inverse_dt2 = 1 / (s.dt * s.dt), compliance = b.compliance * inverse_dt2;
   std::uint32_t torn = 0;
   Knot a = knot(t, points[0]);
   Eliminated<float> before = {};
@@ -70,8 +70,9 @@ __global__ void pull(ThreadView t, std::uint32_t first, std::uint32_t last, floa
 
 std::size_t solving_bytes(std::size_t rests) { return rests * sizeof(Eliminated<float>); }
 
-void pull_threads(const ThreadView& t, std::uint32_t first, std::uint32_t last, float dt, cudaStream_t stream) {
-  if (last > first) pull<<<blocks_for((last - first) * lanes, threads), threads, 0, stream>>>(t, first, last, dt);
+void pull_threads(const ThreadView& t, std::uint32_t first, std::uint32_t last, const SubstepView& substep,
+                  cudaStream_t stream) {
+  if (last > first) pull<<<blocks_for((last - first) * lanes, threads), threads, 0, stream>>>(t, first, last, substep);
 }
 
 }  // namespace volvox::particles::cuda

@@ -18,6 +18,7 @@ struct ThreadView {
 };
 std::size_t solving_bytes(std::size_t rests);
 // The blocks [first, last), of one group.
-void pull_threads(const ThreadView& threads, std::uint32_t first, std::uint32_t last, float dt, cudaStream_t stream);
+void pull_threads(const ThreadView& threads, std::uint32_t first, std::uint32_t last, const SubstepView& substep,
+                  cudaStream_t stream);
 
 }  // namespace volvox::particles::cuda

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 namespace volvox::particles {
 
@@ -15,7 +14,6 @@ DeviceWorld::DeviceWorld(const DeviceSettings& s) : settings_(s) {
   if (count == 0) throw Failure("there is no GPU");
   check(cudaSetDevice(0), "the GPU");
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "the GPU");
-  check(cudaStreamCreateWithFlags(&body_, cudaStreamNonBlocking), "the GPU");
   control_.reserve(1);
   control_here_.reserve(1);
   const std::uint32_t strides[4] = {96, 48, 32, 128};  // neighbours; there are about 50 and 15, and few of the others
@@ -30,51 +28,15 @@ DeviceWorld::~DeviceWorld() {
   cudaStreamSynchronize(stream_);
   graphs_.clear();
   cudaStreamDestroy(stream_);
-  if (body_ != nullptr) cudaStreamDestroy(body_);
 }
 
 void DeviceWorld::reserve_substeps(std::size_t substeps, std::size_t shapes) {
   const std::size_t views = substeps * shapes;
   bool moved = shapes_.reserve(views + 1);
   moved = shapes_here_.reserve(views + 1) || moved;
-  moved = sums_.reserve(views + 1) || moved;
   moved = sums_here_.reserve(views + 1) || moved;
   moved = parts_.reserve(views * blocks_ + 1) || moved;
   if (moved) graphs_.clear();
-}
-
-// Of the graph that is captured; 0, unless a kernel sets it.
-cudaGraphConditionalHandle DeviceWorld::new_condition() {
-  cudaStreamCaptureStatus status;
-  cudaGraph_t graph = nullptr;
-  check(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph), "launches");
-  cudaGraphConditionalHandle condition;
-  check(cudaGraphConditionalHandleCreate(&condition, graph, 0, cudaGraphCondAssignDefault), "launches");
-  return condition;
-}
-
-// Lists, if the kernels find that they are needed; then a prediction that was made is made anew.
-void DeviceWorld::list_if(cudaGraphConditionalHandle condition, const SubstepView* predicts) {
-  cudaStreamCaptureStatus status;
-  cudaGraph_t graph = nullptr;
-  const cudaGraphNode_t* before = nullptr;
-  const cudaGraphEdgeData* edges = nullptr;
-  std::size_t count = 0;
-  check(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph, &before, &edges, &count), "launches");
-  cudaGraphNodeParams what{};
-  what.type = cudaGraphNodeTypeConditional;
-  what.conditional.handle = condition;
-  what.conditional.type = cudaGraphCondTypeIf;
-  what.conditional.size = 1;
-  cudaGraphNode_t node;
-  check(cudaGraphAddNode(&node, graph, before, edges, count, &what), "launches");
-  check(cudaStreamUpdateCaptureDependencies(stream_, &node, nullptr, 1, cudaStreamSetCaptureDependencies), "launches");
-  cudaGraph_t body = what.conditional.phGraph_out[0];
-  check(cudaStreamBeginCaptureToGraph(body_, body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal), "launches");
-  keep_touches(points(), body_);
-  sort_and_list(points(), false, body_);
-  if (predicts != nullptr) predict_solids(solid_view(), *predicts, solid_.room, body_);
-  check(cudaStreamEndCapture(body_, nullptr), "launches");
 }
 
 // `lists_next`: lists may come between this substep and the next.
@@ -95,62 +57,51 @@ void DeviceWorld::launch_fluid(const DeviceSubsteps& s, int substep, bool lists_
   correct(fluid, here, predicted_ ? Then::predict : Then::nothing, fluid_.room, stream_);
 }
 
-// `lists_next`: where solids are alone, the next substep is predicted, and it is found whether it needs lists.
-void DeviceWorld::launch_solids(const SubstepView& here, const cudaGraphConditionalHandle* lists_next) {
+// `more`: substeps follow in this launch. Where solids are alone, the next is predicted at once.
+void DeviceWorld::launch_solids(const SubstepView& here, bool more) {
   const SolidView solid = solid_view();
   push_solids(solid, here, solid_.room, stream_);
-  FinishOptions options{groups_.size() < 2, lists_next != nullptr, {}};
-  if (lists_next != nullptr) options.strayed = *lists_next;
-  if (!options.applies) apply_to_solids(solid, solid_.room, stream_);
+  const FinishOptions options{.applies = groups_.size() < 2, .looks = more, .predicts = more && fluid_.room == 0};
+  if (!options.applies) apply_to_solids(solid, here, solid_.room, stream_);
   for (std::size_t group = 0; group + 1 < groups_.size(); ++group)
-    pull_threads(thread_view(), groups_[group], groups_[group + 1], here.dt, stream_);
+    pull_threads(thread_view(), groups_[group], groups_[group + 1], here, stream_);
   finish_solids(solid, here, options, solid_.room, stream_);
 }
 
-// The phases of ParticleWorld::advance.
+// The phases of ParticleWorld::advance. Where there are solids, it ends early if their lists do not hold.
 void DeviceWorld::launch(const DeviceSubsteps& s) {
   const auto substeps = static_cast<std::uint32_t>(s.count);
   const auto shapes = static_cast<std::uint32_t>(s.shape_count);
   const std::size_t views = std::size_t{substeps} * shapes;
+  const bool solids = solid_.room > 0;
   if (views > 0) {
     check(
         cudaMemcpyAsync(shapes_.get(), shapes_here_.get(), views * sizeof(ShapeView), cudaMemcpyHostToDevice, stream_),
         "shapes");
     check(cudaMemsetAsync(parts_.get(), 0, views * blocks_ * sizeof(ShapePart), stream_), "shapes");
   }
+  begin_substeps(control_.get(), stream_);
   predicted_ = false;
-  int age = s.since_list;                                // of the fluid's lists
-  std::optional<cudaGraphConditionalHandle> lists_next;  // where solids are alone, and the substep before has asked
+  int age = s.since_list;  // of the fluid's lists
   for (int substep = 0; substep < s.count; ++substep) {
     const SubstepView here = substep_view(static_cast<std::size_t>(substep), s.shape_count, s.dt);
     if (substep == 0 && s.lists) {
       keep_touches(points(), stream_);
       sort_and_list(points(), s.drains, stream_);
       age = 0;
-    } else if (solid_.room > 0 && lists_next) {
-      list_if(*lists_next, &here);
-    } else if (solid_.room > 0) {
-      const cudaGraphConditionalHandle condition = new_condition();
-      find_strays(points(), s.substeps_a_list, s.dt, condition, stream_);
-      list_if(condition, nullptr);
-    } else if (age >= s.substeps_a_list) {
+    } else if (substep == 0 && solids) {
+      find_strays(points(), s.dt, stream_);
+    } else if (!solids && age >= s.substeps_a_list) {
       sort_and_list(points(), false, stream_);
       age = 0;
     }
     ++age;
     if (fluid_.room > 0) launch_fluid(s, substep, age >= s.substeps_a_list, here);
-    if (solid_.room == 0) continue;
-    if (fluid_.room == 0 && !lists_next) predict_solids(solid_view(), here, solid_.room, stream_);
-    lists_next.reset();
-    if (fluid_.room == 0 && substep + 1 < s.count) lists_next = new_condition();
-    launch_solids(here, lists_next ? &*lists_next : nullptr);
+    else if (substep == 0) predict_solids(solid_view(), here, solid_.room, stream_);
+    if (solids) launch_solids(here, substep + 1 < s.count);
   }
-  sum_parts(parts_.get(), sums_.get(), static_cast<std::uint32_t>(blocks_), shapes, substeps, control_.get(), stream_);
-  if (views > 0)
-    check(cudaMemcpyAsync(sums_here_.get(), sums_.get(), views * sizeof(ShapePart), cudaMemcpyDeviceToHost, stream_),
-          "shapes");
-  check(cudaMemcpyAsync(control_here_.get(), control_.get(), sizeof(Control), cudaMemcpyDeviceToHost, stream_),
-        "what was done");
+  sum_parts(parts_.get(), sums_here_.get(), static_cast<std::uint32_t>(blocks_), shapes, substeps, control_.get(),
+            control_here_.get(), stream_);
   check(cudaGetLastError(), "the GPU");
 }
 
@@ -193,11 +144,8 @@ void DeviceWorld::copy_shapes(const DeviceSubsteps& s) {
   }
 }
 
-DeviceAnswer DeviceWorld::step(const DeviceSubsteps& s, DeviceOutcome& outcome) {
-  const auto substeps = static_cast<std::size_t>(s.count);
-  reserve_substeps(substeps, s.shape_count);
-  copy_shapes(s);
-  last_shapes_ = s.shape_count, last_substeps_ = substeps;
+// Launches substeps, and waits.
+void DeviceWorld::run(const DeviceSubsteps& s) {
   constexpr std::size_t most_graphs = 256;  // parts differ in how long they are, to a nanosecond
   if (graphs_.size() > most_graphs) graphs_.clear();
   std::unique_ptr<Graph>& graph = graphs_[{s.count, s.drains, s.lists, s.since_diffusion % s.substeps_a_diffusion,
@@ -216,20 +164,42 @@ DeviceAnswer DeviceWorld::step(const DeviceSubsteps& s, DeviceOutcome& outcome) 
   }
   check(cudaGraphLaunch(graph->exec, stream_), "the tick");
   check(cudaStreamSynchronize(stream_), "the tick");
-  if (grow()) return DeviceAnswer::lists_full;
+}
+
+// Solids' lists end when one of them strays, which turns out on the GPU: what follows is then launched again, behind
+// new lists. (A graph's conditional nodes could decide there, but each took longer than a word with the host.)
+DeviceAnswer DeviceWorld::step(const DeviceSubsteps& all, DeviceOutcome& outcome) {
+  reserve_substeps(static_cast<std::size_t>(all.count), all.shape_count);
+  DeviceSubsteps s = all;
+  for (int done = 0;;) {
+    const bool wet = solid_.room > 0 && control_here_[0].count[fluid_set] > 0;
+    s.count = all.count - done;
+    s.since_diffusion = all.since_diffusion + done;
+    s.shapes = all.shapes + static_cast<std::size_t>(done) * all.shape_count;
+    if (wet && !s.lists) s.lists = since_list_ >= s.substeps_a_list;
+    if (wet) s.count = std::min(s.count, s.substeps_a_list - (s.lists ? 0 : since_list_));
+    copy_shapes(s);
+    run(s);
+    if (grow()) return DeviceAnswer::lists_full;
+    const int made = std::min(s.count, control_here_[0].last_substep + 1);
+    std::copy_n(sums_here_.get(), static_cast<std::size_t>(made) * s.shape_count,
+                outcome.parts + static_cast<std::size_t>(done) * s.shape_count);
+    since_list_ = (s.lists ? 0 : since_list_) + made;
+    if (made > 0) last_shapes_ = s.shape_count, last_substep_ = static_cast<std::size_t>(made) - 1;
+    if ((done += made) == all.count) break;
+    s.lists = made < s.count, s.drains = false;
+  }
   const Control& now = control_here_[0];
   outcome.fluids = now.count[fluid_set], outcome.solids = now.count[solid_set];
   outcome.touch_room = touch_room_;
   outcome.drained = now.drained, outcome.torn = now.torn, outcome.lists_made = now.lists_made;
   outcome.finite = now.not_finite == 0;
-  std::copy_n(sums_here_.get(), substeps * s.shape_count, outcome.parts);
   return DeviceAnswer::done;
 }
 
 void DeviceWorld::densities(float* out) {
-  const std::size_t at = last_substeps_ > 0 ? last_substeps_ - 1 : 0;
-  find_densities(fluid_view(), substep_view(at, last_shapes_, 0), solid_.position.get(), solid_.velocity.get(),
-                 density_.get(), fluid_.room, stream_);
+  find_densities(fluid_view(), substep_view(last_substep_, last_shapes_, 0), solid_.position.get(),
+                 solid_.velocity.get(), density_.get(), fluid_.room, stream_);
   copy_out(out, density_, control_here_[0].count[fluid_set]);
   check(cudaStreamSynchronize(stream_), "from the GPU");
 }

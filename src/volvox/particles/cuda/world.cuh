@@ -57,9 +57,8 @@ struct DeviceWorld {
   void reserve_substeps(std::size_t substeps, std::size_t shapes);
   void launch(const DeviceSubsteps& substeps);
   void launch_fluid(const DeviceSubsteps& substeps, int substep, bool lists_next, const cuda::SubstepView& here);
-  void launch_solids(const cuda::SubstepView& here, const cudaGraphConditionalHandle* lists_next);
-  cudaGraphConditionalHandle new_condition();
-  void list_if(cudaGraphConditionalHandle condition, const cuda::SubstepView* predicts);
+  void launch_solids(const cuda::SubstepView& here, bool more);
+  void run(const DeviceSubsteps& substeps);
   void copy_shapes(const DeviceSubsteps& substeps);
   const float* samples(const float* from, std::size_t count);
   bool grow();
@@ -74,7 +73,7 @@ struct DeviceWorld {
   void copy_out(T* to, const Buffer<T>& from, std::size_t count);
 
   DeviceSettings settings_;
-  cudaStream_t stream_ = nullptr, body_ = nullptr;
+  cudaStream_t stream_ = nullptr;
   std::size_t cells_ = 0, blocks_ = 0;
   SetMemory fluid_, solid_;
   ListMemory lists_[4];  // fluid of fluid, solid of solid, solid of fluid, fluid of solid: as Control::longest_list
@@ -91,11 +90,12 @@ struct DeviceWorld {
   Buffer<unsigned char> scan_, solving_;
   Buffer<cuda::Control> control_;
   Buffer<ShapeView> shapes_;
-  Buffer<ShapePart> parts_, sums_;
+  Buffer<ShapePart> parts_;
   cuda::Pinned<cuda::Control> control_here_;
   cuda::Pinned<ShapeView> shapes_here_;
   cuda::Pinned<ShapePart> sums_here_;
-  std::size_t last_shapes_ = 0, last_substeps_ = 0;
+  std::size_t last_shapes_ = 0, last_substep_ = 0;
+  int since_list_ = 0;         // substeps, where there are solids and fluid
   bool other_shapes_ = false;  // than planes, boxes, tanks, spheres and capsules
   bool fits_ = false;          // strides and rooms are those that graphs were made for
   bool predicted_ = false;     // the fluid, by the launch before

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "volvox/base/random.h"
 #include "volvox/base/test/temporary_folder.h"
 #include "volvox/record/cloud_message.h"
+#include "volvox/record/point_cloud.h"
 #include "volvox/record/recorder.h"
 #include "volvox/record/recording_format.h"
 #include "volvox/record/replay.h"
@@ -100,6 +102,74 @@ TEST(CloudMessage, DamagedBytesAreRefusedOrRead) {
         (void)read_cloud(bad, items);
         EXPECT_LE(items.size(), 60u);
       }
+}
+
+// What Foxglove reads of it: where each field lies, and the points.
+struct Points {
+  std::string frame;
+  std::uint64_t stride = 0;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> fields;  // offset, type
+  std::string data;
+
+  explicit Points(std::string_view message) {
+    protobuf::Reader reader(message);
+    while (reader.next()) {
+      if (reader.field() == 2) frame = reader.text();
+      if (reader.field() == 4) stride = reader.integer();
+      if (reader.field() == 6) data = reader.text();
+      if (reader.field() != 5) continue;
+      protobuf::Reader field(reader.text());
+      std::string name;
+      std::uint64_t offset = 0, type = 0;
+      while (field.next()) {
+        if (field.field() == 1) name = field.text();
+        if (field.field() == 2) offset = field.integer();
+        if (field.field() == 3) type = field.integer();
+      }
+      fields[name] = {offset, type};
+    }
+    EXPECT_TRUE(reader.ok());
+  }
+  float number(std::size_t point, const char* field) const {
+    const auto [offset, type] = fields.at(field);
+    float value = -1;
+    if (type == 7) std::memcpy(&value, data.data() + point * stride + offset, sizeof value);
+    else if (type == 1) value = static_cast<std::uint8_t>(data[point * stride + offset]);
+    return value;
+  }
+};
+
+TEST(PointCloud, HasWhatIsSeen) {
+  Items items(4);
+  items[0] = {{1, 2, 3}, {4, 5, 6}, sim::CloudItem::open};
+  items[1] = {{7, 8, 9}, {0, 0, 0}, sim::CloudItem::covered};
+  items[2] = {{-1, -2, 1e-3f}, {255, 254, 253}, 17};
+  PointCloudWriter writer;
+  protobuf::Writer message;
+  ASSERT_TRUE(writer.write(items, false, {}, message));  // the first in any case
+  const Points points(message.bytes());
+  EXPECT_EQ(points.frame, "world");
+  ASSERT_EQ(points.data.size(), 2 * points.stride);
+  EXPECT_EQ(points.number(0, "x"), 1);
+  EXPECT_EQ(points.number(0, "y"), 2);
+  EXPECT_EQ(points.number(0, "z"), 3);
+  EXPECT_EQ(points.number(1, "x"), -1);
+  EXPECT_EQ(points.number(1, "z"), 1e-3f);
+  EXPECT_EQ(points.number(1, "red"), 255);
+  EXPECT_EQ(points.number(1, "blue"), 253);
+  EXPECT_EQ(points.number(1, "alpha"), 255);
+}
+
+TEST(PointCloud, ComesNotTooOftenAndOnlyAfterChanges) {
+  Items items(200'000, {{1, 2, 3}, {4, 5, 6}, sim::CloudItem::open});  // 0.2 s apart
+  PointCloudWriter writer;
+  protobuf::Writer message;
+  const Time tick = Time::seconds(0.05);
+  Time now;
+  std::vector<int> written;
+  for (int k = 0; k < 12; ++k, now += tick)
+    if (writer.write(items, k == 0 || k == 1 || k == 9, now, message)) written.push_back(k);
+  EXPECT_EQ(written, (std::vector<int>{0, 4, 9}));  // 4: what changed at 1
 }
 
 // An experiment whose cloud is a function of the tick.
