@@ -144,6 +144,10 @@ struct Wire {
   int line = 0;
 };
 
+// How a radio sends bits: on a carrier; or TS-OOK, as pulses of about 100 fs with long gaps, so that many nano-radios
+// send at once and only pulses collide.
+enum class Modulation { carrier, ts_ook };
+
 struct Radio {
   std::string name;
   int link = 0;
@@ -164,6 +168,10 @@ struct Radio {
   bool acknowledge = false;
   double turnaround = 192e-6, timeout = 2e-3;  // s, of acknowledgements
   std::uint32_t retries = 3;
+  Modulation modulation = Modulation::carrier;
+  double pulse = 100e-15;       // s, of ts_ook
+  std::uint32_t spread = 1000;  // a bit takes so many pulses
+  std::uint32_t repairs = 0;    // bits of a frame that its code corrects
   int line = 0;
 };
 

@@ -249,6 +249,24 @@ class OurElements {
     radio.turnaround = attributes.number("turnaround", radio.turnaround, Range::between(0, longest));
     radio.timeout = attributes.number("timeout", radio.timeout, {0, longest, true});
     radio.retries = count(attributes, "retries", radio.retries, 0, 250);
+    radio.modulation = choose<Modulation>(attributes, "modulation", {"carrier", "ts-ook"});
+    radio.pulse = attributes.number("pulse", radio.pulse, {1e-15, 1e-6, false});
+    radio.spread = count(attributes, "spread", radio.spread, 1, 1'000'000);
+    radio.repairs = count(attributes, "repairs", radio.repairs, 0, 1'000'000);
+    if (radio.modulation == Modulation::ts_ook) {
+      if (attributes.has("bit_rate"))
+        report_.error(element, fmt::format("radio {} sends pulses, and has no bit_rate=", radio.name),
+                      "leave it out: a bit takes pulse= times spread=");
+      if (attributes.has("acknowledge"))
+        report_.error(element, fmt::format("radio {} sends pulses, and cannot acknowledge=", radio.name),
+                      "leave it out, or write modulation=\"carrier\"");
+      radio.bit_rate = 1 / (radio.pulse * radio.spread);
+      if (!attributes.has("bandwidth")) radio.bandwidth = 1 / radio.pulse;
+    } else if (attributes.has("pulse") || attributes.has("spread") || attributes.has("repairs")) {
+      report_.error(element,
+                    fmt::format("radio {} sends on a carrier, and has no pulse=, spread= or repairs=", radio.name),
+                    "leave them out, or write modulation=\"ts-ook\"");
+    }
     radio.line = element.GetLineNum();
     model_.radios.push_back(std::move(radio));
   }

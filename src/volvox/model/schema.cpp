@@ -33,7 +33,8 @@ constexpr ElementRule rules[] = {
     {"wire", in_model, "dock bit_rate delay timing capacity queue largest_payload overhead"},
     {"radio", in_model,
      "name link pose channel power gain bit_rate bandwidth noise_factor receive_threshold carrier_threshold "
-     "capture_ratio window largest_window slot queue largest_payload overhead acknowledge turnaround timeout retries"},
+     "capture_ratio window largest_window slot queue largest_payload overhead acknowledge turnaround timeout retries "
+     "modulation pulse spread repairs"},
     {"bus", in_model, "name kind scope bit_rate stuffing queue largest_payload master"},
     {"driven", in_model, ""},
     {"percept", in_model, "name"},
