@@ -38,6 +38,15 @@ struct Motor {
   double kd = 0;
 };
 
+// Faces of the two links of a joint that lie flush on each other and rub by what presses them (docs/decisions/0073): of
+// a hinge mu (r (preload + |load along the axis|) + |moment across it|), of a slider mu (preload + |load across the
+// axis|).
+struct Flush {
+  double friction = 0.2;  // mu, coefficient
+  double radius = 0;      // m: r, the mean of the faces' ring; of a hinge only
+  double preload = 0;     // N, with which the faces are pressed together without any load
+};
+
 struct Joint {
   std::string name;
   JointType type = JointType::revolute;
@@ -49,6 +58,7 @@ struct Joint {
   double velocity = unlimited;                   // rad/s or m/s, of the motor
   double damping = 0;                            // viscous friction, N m s/rad or N s/m
   double friction = 0;                           // Coulomb friction, N m or N
+  std::optional<Flush> flush;                    // Coulomb friction besides, that grows with the load
   std::optional<Motor> motor;                    // none: a passive joint
 };
 
@@ -232,6 +242,10 @@ struct ModuleModel {
   std::vector<std::string> outlet_names() const;
   double mass() const;
 };
+
+// The friction (N m or N) of the flush faces of a joint that has them, under a load: the force (N) and moment (N m) on
+// the child in the joint's frame, whose z is the axis.
+double flush_friction(const Joint& joint, const Vec3& force, const Vec3& moment);
 
 // Poses of all links in the module's frame, for given joint positions (one per joint; ball and
 // fixed joints ignore theirs). Joints must form a forest, as they do in SDF and URDF models of

@@ -19,6 +19,7 @@ class OurElements {
 
   void add() {
     for (const XMLElement* e : model_children(source_.element, "volvox:motor")) add_motor(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:flush")) add_flush(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:dock")) add_dock(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:sensor"))
       model_.sensors.push_back(read_mounted<Sensor>(*e));
@@ -87,6 +88,34 @@ class OurElements {
     if (joint.motor)
       return report_.error(element, fmt::format("joint {} has two motors", name), "keep one <volvox:motor>");
     joint.motor = motor;
+  }
+
+  void add_flush(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    const Flush flush{attributes.required_number("friction", Range::between(0, 100)),
+                      attributes.number("radius", 0, {0, 100, true}),
+                      attributes.number("preload", 0, Range::between(0, 1e6))};
+    const std::string name = attributes.required("joint");
+    if (name.empty()) return;
+    const int index = model_.joint_index(name);
+    if (index < 0)
+      return report_.error(element,
+                           fmt::format("the faces rub at the joint {}, which {} does not have", name, model_.name),
+                           suggest(name, names_of(model_.joints)));
+    Joint& joint = model_.joints[index];
+    if (joint.type != JointType::revolute && joint.type != JointType::prismatic)
+      return report_.error(element, fmt::format("joint {} has no flush faces", name),
+                           "only revolute and prismatic joints can");
+    const bool turns = joint.type == JointType::revolute;
+    if (turns != attributes.has("radius"))
+      return report_.error(element,
+                           turns ? fmt::format("the faces of the hinge {} have no radius=", name)
+                                 : fmt::format("the faces of the slider {} have a radius=", name),
+                           turns ? "give the mean radius of the ring in which they touch, in m" : "leave it out");
+    if (joint.flush)
+      return report_.error(element, fmt::format("the faces of joint {} are given twice", name),
+                           "keep one <volvox:flush>");
+    joint.flush = flush;
   }
 
   void add_dock(const XMLElement& element) {

@@ -24,6 +24,7 @@ constexpr std::string_view in_model = "model gazebo";
 constexpr ElementRule rules[] = {
     {"hull", "geometry", "mesh"},
     {"motor", in_model, "joint kp kd"},
+    {"flush", in_model, "joint friction radius preload"},
     {"dock", in_model,
      "name link pose gender kind symmetry capture_distance capture_angle latch_time pull_speed axial shear bending "
      "torsion load_time extension extension_mass extension_radius enabled"},

@@ -8,6 +8,7 @@
 #include "volvox/base/archive_plain.h"
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
+#include "volvox/physics/joint_friction.h"
 #include "volvox/physics/system.h"
 #include "volvox/world/magnets.h"
 #include "volvox/world/matter.h"
@@ -119,7 +120,7 @@ physics::JointDesc joint_of(const model::Placement& placement, const model::Join
   desc.lower = joint.lower;
   desc.upper = joint.upper;
   desc.damping = joint.damping;
-  desc.friction = joint.friction;
+  desc.friction = joint.friction + (joint.flush ? model::flush_friction(joint, {}, {}) : 0);
   return desc;
 }
 
@@ -154,6 +155,7 @@ Result<void> World::add_placement(PlacementIndex p) {
   for (const model::Joint& joint : module.joints) {
     joints_.push_back(engine_->add_joint(joint_of(placement, joint, std::span(bodies_).subspan(part.first_link))));
     joint_models_.push_back(&joint);
+    if (joint.flush) flush_joints_.push_back(JointIndex(joints_.size() - 1));
   }
 
   for (const model::Dock& dock : module.docks) {
@@ -270,8 +272,22 @@ StepStatus World::move_in_parts(Time begin, Time end, double max_substep, const 
   return {};
 }
 
+// By the load of the last advance, because the load of this one depends on the friction. Friction that lags behind its
+// load takes energy out, too: whatever its bound is, it only brakes.
+void World::rub_flush_faces() {
+  if (flush_joints_.empty()) return;
+  auto* engine = dynamic_cast<physics::JointFriction*>(engine_.get());
+  if (engine == nullptr) return;  // it keeps the friction of no load
+  for (const JointIndex j : flush_joints_) {
+    const model::Joint& joint = *joint_models_[j];
+    const Wrench& load = engine_->loads()[joints_[j].index];
+    engine->set_joint_friction(joints_[j], joint.friction + model::flush_friction(joint, load.force, load.torque));
+  }
+}
+
 StepStatus World::advance(Time begin, Time end) {
   VOLVOX_ASSERT(begin < end && last_velocities_.size() == bodies_.size());
+  rub_flush_faces();
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   last_advance_ = (end - begin).seconds();
   StepStatus status = engine_->advance(begin, end);

@@ -186,6 +186,7 @@ class World {
   StepStatus move_in_parts(Time begin, Time end, double max_substep, const Control& control);
   StepStatus advance(Time begin, Time end);
   void record_load(DockIndex carrier, double dt);
+  void rub_flush_faces();
   bool consistent() const;
   bool joints_there() const;
   void hash_bodies(Archive& ar);
@@ -204,6 +205,7 @@ class World {
   std::vector<LinkIndex> link_of_body_;  // by body index
   std::vector<physics::JointId> joints_;
   std::vector<const model::Joint*> joint_models_;
+  std::vector<JointIndex> flush_joints_;  // whose friction grows with their load
   std::vector<const model::Dock*> dock_models_;
   std::vector<LinkIndex> dock_links_;
   double largest_capture_ = 0;
