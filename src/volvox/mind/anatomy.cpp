@@ -68,6 +68,8 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
     const std::string& dock = model->docks[d].name;
     if (auto ok = add(dock + ".dock", make_dock_state_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
     if (auto ok = add(dock + ".load", make_dock_load_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
+    if (model->docks[d].latch)
+      if (auto ok = add(dock + ".latch", make_latch_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
   }
   for (const model::Wire& wire : model->wires) {
     const std::string& dock = model->docks[wire.dock].name;

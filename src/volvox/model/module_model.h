@@ -72,6 +72,20 @@ struct DockStrength {
   double torsion = unlimited;  // N m about x
 };
 
+// Jaws that a motor closes around the dock's partner, or teeth that it turns behind an edge (docs/decisions/0072 has
+// the law).
+struct Latch {
+  double travel = 0.004;  // m, between open and closed
+  double speed = 0.02;    // m/s
+  double force = 50;      // N, with which it presses, and the most that its motor overcomes
+  double friction = 0.3;  // coefficient, of the jaws on what they hold
+  // Whether teeth stand behind an edge, so that nothing slides out; if not, friction alone holds along x.
+  bool form = true;
+  double depth = 0.003;             // m, that the partner slides before it is out; friction only
+  double jam_distance = 0.002;      // m, across x: a partner farther aside when it is captured jams the jaws
+  double jam_angle = radians(3.0);  // rad, the same of the angle
+};
+
 struct Dock {
   std::string name;
   int link = 0;
@@ -87,6 +101,7 @@ struct Dock {
   double load_time = 1.0 / 30;  // s, over which loads are averaged before they are compared with the strength
   double extension = 0;         // m, length of the bar of an elongated dock; already part of pose
   bool enabled = true;          // at the start
+  std::optional<Latch> latch;   // none: what holds is there at once, and holds until the strength
 };
 
 // A noise model by name, with its parameters: <volvox:noise type="gaussian" deviation="0.01"/>.

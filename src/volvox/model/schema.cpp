@@ -28,6 +28,7 @@ constexpr ElementRule rules[] = {
     {"dock", in_model,
      "name link pose gender kind symmetry capture_distance capture_angle latch_time pull_speed axial shear bending "
      "torsion load_time extension extension_mass extension_radius enabled"},
+    {"latch", in_model, "dock travel speed force friction hold depth jam_distance jam_angle"},
     {"sensor", in_model, "name type link pose", true},
     {"actuator", in_model, "name type link pose", true},
     {"magnet", in_model, "name link pose strength size range"},

@@ -10,6 +10,7 @@
 #include "volvox/base/index.h"
 #include "volvox/physics/joint_friction.h"
 #include "volvox/physics/system.h"
+#include "volvox/world/latches.h"
 #include "volvox/world/magnets.h"
 #include "volvox/world/matter.h"
 
@@ -47,6 +48,7 @@ Result<void> World::build() {
   last_velocities_.resize(bodies_.size());
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   add_initial_connections();
+  latches_ = Latches::create(*this);
   graph_.refresh();
   magnets_ = Magnets::create(*this);
   return {};
@@ -297,6 +299,7 @@ StepStatus World::advance(Time begin, Time end) {
   }
   VOLVOX_ASSERT(physics::in_order(*engine_));
   for (const DockIndex carrier : carriers_) record_load(carrier, last_advance_);
+  if (latches_) latches_->move(*this, last_advance_);
   return status;
 }
 
@@ -362,6 +365,7 @@ void World::archive(Archive& ar) {
   engine_->archive(ar);
   if (ar.ok() && ar.loading() && !joints_there()) ar.fail("its docks have no joints");
   graph_.refresh();
+  if (latches_ && ar.ok()) latches_->archive(ar);
   if (magnets_ && ar.ok()) magnets_->archive(ar);
   if (matter_ && ar.ok()) matter_->archive(ar);
 }
@@ -424,6 +428,7 @@ std::size_t World::memory_bytes() const {
   for (const model::Placement& p : model_->placements)
     bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
   if (matter_) bytes += matter_->memory_bytes();
+  if (latches_) bytes += latches_->memory_bytes();
   if (magnets_) bytes += magnets_->memory_bytes();
   bytes += model_->connections.capacity() * sizeof(model::Connection);
   return bytes;

@@ -22,6 +22,7 @@
 
 namespace volvox::world {
 
+class Latches;  // world/latches.h
 class Magnets;  // world/magnets.h
 class Matter;   // world/matter.h
 
@@ -55,9 +56,10 @@ struct DockLoad {
 };
 
 struct DockEvent {
-  enum class Kind : std::uint8_t { captured, engaged, released, broken } kind = Kind::captured;
+  // jammed: jaws stand on a partner that was captured askew; slipped: it was pulled out of jaws.
+  enum class Kind : std::uint8_t { captured, engaged, released, broken, jammed, slipped } kind = Kind::captured;
   DockIndex dock_a = 0, dock_b = 0;
-  DockLoad load{};  // of dock_a when it broke; zero for other events
+  DockLoad load{};  // of dock_a when it broke or slipped; zero for other events
 };
 
 class World {
@@ -132,6 +134,8 @@ class World {
   const DockStatus& dock_status(DockIndex dock) const { return docks_[dock]; }
   DockLoad dock_load(DockIndex dock) const;
   void enable_dock(DockIndex dock, bool enabled);
+  const Latches* latches() const { return latches_.get(); }  // null: no dock has one
+  double dock_slip(DockIndex dock) const;                    // m, that its partner has slid out of its jaws
 
   // The deviation of two engaged docks from their closed pose.
   struct DockError {
@@ -179,7 +183,11 @@ class World {
   Result<void> add_placement(PlacementIndex placement);
   void add_initial_connections();
   void join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time);
+  physics::JointDesc joint_of_docks(DockIndex a, DockIndex b, const Pose& b_in_a) const;
+  bool slides(DockIndex carrier) const;
   void part_docks(DockIndex dock);
+  void hold_by_friction();
+  void check_latches(std::vector<DockEvent>& events);
   void release_disabled(std::vector<DockEvent>& events);
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
@@ -195,6 +203,7 @@ class World {
   std::unique_ptr<physics::Engine> engine_;
   std::unique_ptr<Matter> matter_;
   std::unique_ptr<Magnets> magnets_;
+  std::unique_ptr<Latches> latches_;
 
   // Fixed once built.
   std::vector<Part> parts_;
