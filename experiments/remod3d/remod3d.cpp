@@ -4,8 +4,8 @@
 namespace volvox::experiments::remod3d {
 
 // Each in the file of its name; those with particles in particle_metrics.cpp.
-sim::ExperimentFactory arm_growth(), breakage(), car_dock(), manipulator(), rolling_track(), scatter(), snake(),
-    terrain(), track_to_snake(), wheelbot(), fluid(), debris(), cloth(), swim();
+sim::ExperimentFactory arm_growth(), breakage(), car_dock(), clamps(), manipulator(), rolling_track(), scatter(),
+    snake(), terrain(), track_to_snake(), wheelbot(), fluid(), debris(), cloth(), swim();
 
 void register_experiments(ExperimentRegistry& registry) {
   registry.add("remod3d/snake", snake(), "a chain of 3 to 1000 SuperBots crawls by a sinusoidal gait");
@@ -16,6 +16,9 @@ void register_experiments(ExperimentRegistry& registry) {
   registry.add("remod3d/rolling_track", rolling_track(), "a ring of six SuperBots rolls by its accelerometers");
   registry.add("remod3d/scatter", scatter(), "disconnected modules move all their motors");
   registry.add("remod3d/breakage", breakage(), "45 docked SuperBots in zero gravity, hit by heavy spheres");
+  registry.add(
+      "remod3d/clamps", clamps(),
+      "a hand whose jaws take time, jam and hold by friction finds a socket, docks, and pulls until they slip");
   registry.add("remod3d/terrain", terrain(), "a snake of five SuperBots crosses hills among 220 loose obstacles");
   registry.add("remod3d/fluid", fluid(), "a dam of 40,000 particles of fluid breaks over three SuperBots");
   registry.add("remod3d/debris", debris(), "a snake of five SuperBots crawls through rubble");

@@ -53,12 +53,28 @@ Assumptions Flooding::assumptions(const std::map<std::string, std::string>& sett
 
 Result<std::vector<model::ParameterDesc>> Checkerboard::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = assumption_parameters();
-  all.insert(all.begin(),
-             {"simulation", "7", {}, {}, {"1", "2", "3", "4", "5", "6", "7", "8"}, "simulation of figure 13", 0});
+  all.insert(all.begin(), {"simulation",
+                           "7",
+                           {},
+                           {},
+                           {"1", "2", "3", "4", "5", "6", "7", "8", "nano"},
+                           "simulation of figure 13, or by nano-radios (TS-OOK)",
+                           0});
+  all.push_back({"spread",
+                 fmt::format("{}", Assumptions{}.spread),
+                 1,
+                 1'000'000,
+                 {},
+                 "pulses that a bit of a nano-radio takes",
+                 0,
+                 true});
   return all;
 }
 Plan Checkerboard::plan(const sim::Setup& setup) const {
-  return checkerboard(std::atoi(setup.settings.at("simulation").c_str()), assumptions(setup.settings));
+  Assumptions assumed = assumptions(setup.settings);
+  assumed.spread = truncated(number(setup.settings, "spread"));
+  const std::string& simulation = setup.settings.at("simulation");
+  return simulation == "nano" ? nano_checkerboard(assumed) : checkerboard(std::atoi(simulation.c_str()), assumed);
 }
 
 Result<std::vector<model::ParameterDesc>> Cross::parameters(const std::filesystem::path&) const {

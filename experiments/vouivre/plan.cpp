@@ -57,6 +57,15 @@ Plan checkerboard(int simulation, const Assumptions& assumed, int side) {
   return plan;
 }
 
+Plan nano_checkerboard(const Assumptions& assumed, int side) {
+  Plan plan = checkerboard(4, assumed, side);  // the same radios, at the same places
+  plan.name = "nano";
+  plan.description = fmt::format("nano-radio, all relay, a bit takes {} pulses", assumed.spread);
+  plan.pulses = true;
+  plan.longest = 1;
+  return plan;
+}
+
 Plan cross(int simulation, const Assumptions& assumed) {
   // The outline, one catom thick, of four arms of this length and width. The wave reaches the inner corners, two hops
   // more than the arm is long from the middle of the first arm's tip, after 14 s, the time of the jump in figure 12:
@@ -125,6 +134,12 @@ model::Model catom_for(const Plan& plan, const model::ModuleModel& catom, bool r
   r.power = plan.power;
   r.slot = plan.slot;
   r.bit_rate = r.bandwidth = plan.radio_bit_rate;
+  if (plan.pulses) {
+    r.modulation = model::Modulation::ts_ook;
+    r.spread = narrow<std::uint32_t>(a.spread);
+    r.window = 1;
+    r.bandwidth = 1e12;  // Hz
+  }
   r.noise_factor = std::max(1.0, noise / net::thermal_noise_w(r.bandwidth));
   r.receive_threshold = weakest;
   r.carrier_threshold = noise + a.carrier * weakest;

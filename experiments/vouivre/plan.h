@@ -23,6 +23,7 @@ struct Assumptions {
   double capture_ratio = 10;        // also the ratio of the receive threshold to the noise
   int pitch = 3;                    // spacings, of the regular grid of relays
   bool one_link_at_a_time = false;  // wired forwarding; false: to all links at once
+  int spread = 1000;                // of the nano-radio: a bit takes so many of its pulses of 100 fs
   // A hop by wire takes a whole tick of the simulator, as in DPRSim; false: as long as its bytes take on the wire.
   bool delayed_wires = false;
 };
@@ -31,7 +32,7 @@ struct Assumptions {
 inline constexpr TickLength dprsim_tick{1, 4};
 
 struct Plan {
-  std::string name;  // "1" ... "8", "T1" ... "T4"
+  std::string name;  // "1" ... "8", "nano", "T1" ... "T4"
   std::string description;
   std::vector<Cell> cells;
   int source = 0;            // index of its cell
@@ -41,6 +42,7 @@ struct Plan {
   double power = 1e-3;       // W
   double slot = 4e-3;        // s
   double radio_bit_rate = 6e3, wired_bit_rate = 6e3;
+  bool pulses = false;  // TS-OOK instead of a carrier: nobody waits for anybody
   double longest = 30;  // s, longer than any flood
   Assumptions assumed;
 };
@@ -49,6 +51,9 @@ struct Plan {
 // its lower right corner.
 inline constexpr int checkerboard_simulations = 8;
 Plan checkerboard(int simulation, const Assumptions& assumed = {}, int side = 20);
+
+// The nano-wireless channel, the paper's next step: all catoms relay at once, by pulses.
+Plan nano_checkerboard(const Assumptions& assumed = {}, int side = 20);
 
 // Figures 11 and 12: the outline of a cross. Its inner corners are near each other by radio and far apart by wire.
 inline constexpr int cross_simulations = 4;

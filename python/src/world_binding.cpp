@@ -191,7 +191,7 @@ void act(WorldHandle& world, const std::string& action, const Numbers& values, c
 }
 
 py::list events(WorldHandle& world) {
-  constexpr const char* kinds[] = {"captured", "engaged", "released", "broken"};
+  constexpr const char* kinds[] = {"captured", "engaged", "released", "broken", "jammed", "slipped"};
   const Use use(world, "events", Use::Callback::allowed);
   const world::World& inside = world.run().simulation().world();
   py::list all;

@@ -13,7 +13,7 @@ class DockEvent(NamedTuple):
     time: float
     """s, the end of the tick"""
     kind: str
-    """captured, engaged, released or broken"""
+    """captured, engaged, released, broken, jammed or slipped"""
     dock: str
     """such as s3.front"""
     partner: str

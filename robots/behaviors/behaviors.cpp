@@ -3,6 +3,7 @@
 #include "alternate.h"
 #include "automatic_door.h"
 #include "carry.h"
+#include "clamp_on.h"
 #include "code_module.h"
 #include "convoy.h"
 #include "crawl.h"
@@ -119,6 +120,8 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "coupled oscillators on any body: frequency, coupling, lag, ramp; JOINT.amplitude, .offset, .phase");
   registry.add("role_table", make<RoleTable>(),
                "roles as data: parent, period; ROLE.JOINT.amplitude, .offset, .phase; DOCK.delay");
+  registry.add("clamp_on", make<ClampOn>(),
+               "docks a hand with jaws to a socket that stands about where it thinks: error, turned");
   registry.add("stepper", make<Stepper>(),
                "switches the magnets f0, f1, ... of a catom one after another, as a stepper motor's windings: first, "
                "steps, rate, begin, backwards, pole, repel, micro");

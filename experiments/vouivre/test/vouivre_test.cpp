@@ -56,6 +56,22 @@ class Vouivre : public testing::Test {
   }
 };
 
+// By pulses, all catoms relay at once and hardly meet: every flood fills the board, in about one frame of 42.4 ns a hop
+// of four spacings. Where a bit takes ten pulses only, nearly every frame is hit.
+TEST_F(Vouivre, NanoRadiosDoNotWaitForEachOther) {
+  Assumptions assumed;
+  const Floods wide = run(nano_checkerboard(assumed), 40);
+  for (const FloodResult& flood : wide) {
+    EXPECT_EQ(flood.reached(), 400u);
+    EXPECT_EQ(flood.transmissions, 400u) << "each once";
+    EXPECT_LT(flood.time_to(1), 12 * 42.4e-9);
+  }
+  EXPECT_GE(time_to(wide, 1), 6 * 42e-9) << "from corner to corner are 26.9 spacings";
+  assumed.spread = 10;
+  const Floods narrow = run(nano_checkerboard(assumed), 40);
+  EXPECT_LT(median_of(narrow, [](const FloodResult& f) { return real(f.reached()); }), 400);
+}
+
 // Each hop sends 53 bytes at 6 kb/s: 38 hops from the corner, 20 from the middle.
 TEST_F(Vouivre, WiredFloodsTakeTheirHops) {
   constexpr double hop = 53 * 8 / 6000.0;

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "volvox/base/index.h"
 #include "volvox/base/union_find.h"
 #include "volvox/net/power.h"
+#include "volvox/net/ts_ook.h"
 
 namespace volvox::exchange {
 namespace {
@@ -45,6 +48,13 @@ net::RadioOptions options_of(const model::Radio& radio) {
   options.turnaround = Time::seconds(radio.turnaround);
   options.acknowledgement_timeout = Time::seconds(radio.timeout);
   options.retry_limit = radio.retries;
+  if (radio.modulation == model::Modulation::ts_ook) {
+    options.pulse_fs = std::llround(radio.pulse * 1e15);
+    options.spread = radio.spread;
+    options.repairs = radio.repairs;
+    options.bit_rate = net::TimeSpreadKeying{options.pulse_fs, options.spread}.bit_rate();
+    options.carrier_threshold_w = std::numeric_limits<double>::infinity();  // they do not listen before they send
+  }
   return options;
 }
 

@@ -72,6 +72,9 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
     if (auto ok = add(dock + ".load", make_dock_load_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
   }
   first_other_percept = sensors.size();
+  for (std::size_t d = 0; d < model->docks.size(); ++d)
+    if (model->docks[d].latch)
+      if (auto ok = add(model->docks[d].name + ".latch", make_latch_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
   for (const model::Wire& wire : model->wires) {
     const std::string& dock = model->docks[wire.dock].name;
     if (auto ok = add(dock + ".link", make_link_sensor(wire.dock), wire.line); !ok.ok()) return ok;

@@ -35,6 +35,16 @@ struct DockState {
 };
 VOLVOX_TYPE(DockState, enabled, engaged, latching, broken, neighbor)
 
+// The jaws of a dock that has a latch ("front.latch").
+struct LatchState {
+  double opening = 1;   // 1: open, 0: closed
+  bool closed = false;  // on a partner
+  bool jammed = false;  // on a partner that stands askew: open them, and try again
+  bool stuck = false;   // they should open, and the load on them is too high
+  double slip = 0;      // m, that the partner has slid out; 0 where jaws hold by form
+};
+VOLVOX_TYPE(LatchState, opening, closed, jammed, stuck, slip)
+
 // The load of a dock ("front.load"): N, N, N m and N m, see world::DockLoad.
 struct DockLoad {
   double axial = 0, shear = 0, bending = 0, torsion = 0;
@@ -110,6 +120,7 @@ std::unique_ptr<Sensor> make_joint_velocity_sensor(int joint);
 std::unique_ptr<Sensor> make_joint_torque_sensor(int joint);
 std::unique_ptr<Sensor> make_dock_state_sensor(int dock);
 std::unique_ptr<Sensor> make_dock_load_sensor(int dock);
+std::unique_ptr<Sensor> make_latch_sensor(int dock);
 std::unique_ptr<Sensor> make_link_sensor(int outlet);
 std::unique_ptr<Sensor> make_signal_sensor(int outlet);
 

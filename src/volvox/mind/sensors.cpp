@@ -7,6 +7,7 @@
 #include "volvox/mind/dock_beacon.h"
 #include "volvox/mind/range_sensors.h"
 #include "volvox/mind/typed_sensor.h"
+#include "volvox/world/latches.h"
 #include "volvox/world/matter.h"
 
 namespace volvox::mind {
@@ -71,6 +72,20 @@ class DockLoadSensor final : public TypedSensor<DockLoad> {
   void measure(const SenseContext& c, DockLoad& reading) const override {
     const world::DockLoad load = c.world.dock_load(c.dock(dock_));
     reading = {load.axial, load.shear, load.bending, load.torsion};
+  }
+
+ private:
+  int dock_;
+};
+
+class LatchSensor final : public TypedSensor<LatchState> {
+ public:
+  explicit LatchSensor(int dock) : dock_(dock) {}
+  void measure(const SenseContext& c, LatchState& reading) const override {
+    const world::DockIndex dock = c.dock(dock_);
+    VOLVOX_ASSERT(c.world.latches() != nullptr && c.world.latches()->model(dock) != nullptr);
+    const world::Latches::Jaws& jaws = c.world.latches()->jaws(dock);
+    reading = {jaws.opening, jaws.opening <= 0, jaws.jammed, jaws.stuck, c.world.dock_slip(dock)};
   }
 
  private:
@@ -232,6 +247,7 @@ std::unique_ptr<Sensor> make_joint_angle_sensor(int joint) { return std::make_un
 std::unique_ptr<Sensor> make_joint_velocity_sensor(int joint) { return std::make_unique<JointVelocity>(joint); }
 std::unique_ptr<Sensor> make_joint_torque_sensor(int joint) { return std::make_unique<JointTorque>(joint); }
 std::unique_ptr<Sensor> make_dock_state_sensor(int dock) { return std::make_unique<DockStateSensor>(dock); }
+std::unique_ptr<Sensor> make_latch_sensor(int dock) { return std::make_unique<LatchSensor>(dock); }
 std::unique_ptr<Sensor> make_dock_load_sensor(int dock) { return std::make_unique<DockLoadSensor>(dock); }
 std::unique_ptr<Sensor> make_link_sensor(int outlet) { return std::make_unique<LinkSensor>(outlet); }
 std::unique_ptr<Sensor> make_signal_sensor(int outlet) { return std::make_unique<SignalSensor>(outlet); }

@@ -1,6 +1,7 @@
 #include "volvox/model/module_model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "volvox/base/check.h"
 
@@ -101,6 +102,13 @@ Mind with_base_functions(Mind own, const ModuleModel& model) {
 
 bool fit(const Dock& a, const Dock& b) {
   return a.kind == b.kind && a.symmetry == b.symmetry && (a.gender == Gender::both || a.gender != b.gender);
+}
+
+double flush_friction(const Joint& joint, const Vec3& force, const Vec3& moment) {
+  const Flush& flush = *joint.flush;
+  if (joint.type == JointType::revolute)
+    return flush.friction * (flush.radius * (flush.preload + std::fabs(force.z)) + length(moment.x, moment.y));
+  return flush.friction * (flush.preload + length(force.x, force.y));
 }
 
 Pose engaged_dock(int symmetry, int turn) {

@@ -38,6 +38,15 @@ struct Motor {
   double kd = 0;
 };
 
+// Faces of the two links of a joint that lie flush on each other and rub by what presses them (docs/decisions/0073): of
+// a hinge mu (r (preload + |load along the axis|) + |moment across it|), of a slider mu (preload + |load across the
+// axis|).
+struct Flush {
+  double friction = 0.2;  // mu, coefficient
+  double radius = 0;      // m: r, the mean of the faces' ring; of a hinge only
+  double preload = 0;     // N, with which the faces are pressed together without any load
+};
+
 struct Joint {
   std::string name;
   JointType type = JointType::revolute;
@@ -49,6 +58,7 @@ struct Joint {
   double velocity = unlimited;                   // rad/s or m/s, of the motor
   double damping = 0;                            // viscous friction, N m s/rad or N s/m
   double friction = 0;                           // Coulomb friction, N m or N
+  std::optional<Flush> flush;                    // Coulomb friction besides, that grows with the load
   std::optional<Motor> motor;                    // none: a passive joint
 };
 
@@ -60,6 +70,20 @@ struct DockStrength {
   double shear = unlimited;    // N perpendicular to x
   double bending = unlimited;  // N m about axes perpendicular to x
   double torsion = unlimited;  // N m about x
+};
+
+// Jaws that a motor closes around the dock's partner, or teeth that it turns behind an edge (docs/decisions/0072 has
+// the law).
+struct Latch {
+  double travel = 0.004;  // m, between open and closed
+  double speed = 0.02;    // m/s
+  double force = 50;      // N, with which it presses, and the most that its motor overcomes
+  double friction = 0.3;  // coefficient, of the jaws on what they hold
+  // Whether teeth stand behind an edge, so that nothing slides out; if not, friction alone holds along x.
+  bool form = true;
+  double depth = 0.003;             // m, that the partner slides before it is out; friction only
+  double jam_distance = 0.002;      // m, across x: a partner farther aside when it is captured jams the jaws
+  double jam_angle = radians(3.0);  // rad, the same of the angle
 };
 
 struct Dock {
@@ -77,6 +101,7 @@ struct Dock {
   double load_time = 1.0 / 30;  // s, over which loads are averaged before they are compared with the strength
   double extension = 0;         // m, length of the bar of an elongated dock; already part of pose
   bool enabled = true;          // at the start
+  std::optional<Latch> latch;   // none: what holds is there at once, and holds until the strength
 };
 
 // A noise model by name, with its parameters: <volvox:noise type="gaussian" deviation="0.01"/>.
@@ -144,6 +169,10 @@ struct Wire {
   int line = 0;
 };
 
+// How a radio sends bits: on a carrier; or TS-OOK, as pulses of about 100 fs with long gaps, so that many nano-radios
+// send at once and only pulses collide.
+enum class Modulation { carrier, ts_ook };
+
 struct Radio {
   std::string name;
   int link = 0;
@@ -164,6 +193,10 @@ struct Radio {
   bool acknowledge = false;
   double turnaround = 192e-6, timeout = 2e-3;  // s, of acknowledgements
   std::uint32_t retries = 3;
+  Modulation modulation = Modulation::carrier;
+  double pulse = 100e-15;       // s, of ts_ook
+  std::uint32_t spread = 1000;  // a bit takes so many pulses
+  std::uint32_t repairs = 0;    // bits of a frame that its code corrects
   int line = 0;
 };
 
@@ -224,6 +257,10 @@ struct ModuleModel {
   std::vector<std::string> outlet_names() const;
   double mass() const;
 };
+
+// The friction (N m or N) of the flush faces of a joint that has them, under a load: the force (N) and moment (N m) on
+// the child in the joint's frame, whose z is the axis.
+double flush_friction(const Joint& joint, const Vec3& force, const Vec3& moment);
 
 // Poses of all links in the module's frame, for given joint positions (one per joint; ball and
 // fixed joints ignore theirs). Joints must form a forest, as they do in SDF and URDF models of

@@ -19,7 +19,9 @@ class OurElements {
 
   void add() {
     for (const XMLElement* e : model_children(source_.element, "volvox:motor")) add_motor(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:flush")) add_flush(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:dock")) add_dock(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:latch")) add_latch(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:sensor"))
       model_.sensors.push_back(read_mounted<Sensor>(*e));
     for (const XMLElement* e : model_children(source_.element, "volvox:actuator"))
@@ -89,6 +91,34 @@ class OurElements {
     joint.motor = motor;
   }
 
+  void add_flush(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    const Flush flush{attributes.required_number("friction", Range::between(0, 100)),
+                      attributes.number("radius", 0, {0, 100, true}),
+                      attributes.number("preload", 0, Range::between(0, 1e6))};
+    const std::string name = attributes.required("joint");
+    if (name.empty()) return;
+    const int index = model_.joint_index(name);
+    if (index < 0)
+      return report_.error(element,
+                           fmt::format("the faces rub at the joint {}, which {} does not have", name, model_.name),
+                           suggest(name, names_of(model_.joints)));
+    Joint& joint = model_.joints[index];
+    if (joint.type != JointType::revolute && joint.type != JointType::prismatic)
+      return report_.error(element, fmt::format("joint {} has no flush faces", name),
+                           "only revolute and prismatic joints can");
+    const bool turns = joint.type == JointType::revolute;
+    if (turns != attributes.has("radius"))
+      return report_.error(element,
+                           turns ? fmt::format("the faces of the hinge {} have no radius=", name)
+                                 : fmt::format("the faces of the slider {} have a radius=", name),
+                           turns ? "give the mean radius of the ring in which they touch, in m" : "leave it out");
+    if (joint.flush)
+      return report_.error(element, fmt::format("the faces of joint {} are given twice", name),
+                           "keep one <volvox:flush>");
+    joint.flush = flush;
+  }
+
   void add_dock(const XMLElement& element) {
     const Attributes attributes(element, report_);
     Dock dock;
@@ -122,6 +152,47 @@ class OurElements {
     const double extension = dock.link >= 0 ? dock.extension : 0;
     model_.docks.push_back(std::move(dock));
     if (extension > 0) elongate(model_, model_.docks.size() - 1, extension, mass, radius);
+  }
+
+  // The docks that an element names: one, or with * all. Empty after an error.
+  std::vector<int> named_docks(const XMLElement& element, const char* what, const std::string& name) {
+    std::vector<int> docks;
+    for (int d = 0; d < std::ssize(model_.docks); ++d)
+      if (name == "*" || name == model_.docks[d].name) docks.push_back(d);
+    if (docks.empty() && !name.empty() && name != "*") {
+      const std::vector<std::string> known = names_of(model_.docks);
+      report_.error(element, fmt::format("{} the dock {}, which {} does not have", what, name, model_.name),
+                    known.empty() ? "give the model a <volvox:dock> first" : suggest(name, known));
+    }
+    return docks;
+  }
+
+  void add_latch(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    Latch latch;
+    latch.travel = attributes.number("travel", latch.travel, {0, 1, true});
+    latch.speed = attributes.number("speed", latch.speed, {0, 100, true});
+    latch.force = attributes.number("force", latch.force, {0, 1e6, true});
+    latch.friction = attributes.number("friction", latch.friction, Range::between(0, 100));
+    latch.form = attributes.choice("hold", 0, {"form", "friction"}) == 0;
+    latch.depth = attributes.number("depth", latch.depth, {0, 1, true});
+    latch.jam_distance = attributes.number("jam_distance", latch.jam_distance, Range::positive_or_infinite());
+    latch.jam_angle = attributes.number("jam_angle", latch.jam_angle, Range::positive_or_infinite());
+    if (latch.form && attributes.has("depth"))
+      report_.error(element, "a latch that holds by form has no depth=, because nothing slides out of it",
+                    "leave it out, or write hold=\"friction\"");
+    if (!latch.form && latch.friction == 0)
+      report_.error(element, "a latch that holds by friction has a friction= of 0, and holds nothing",
+                    "give friction= the coefficient of its jaws, such as 0.3, or write hold=\"form\"");
+    if (latch.travel / latch.speed > longest)
+      report_.error(element, fmt::format("the latch takes {:.4g} s to close", latch.travel / latch.speed),
+                    "give it a shorter travel= (m) or more speed= (m/s)");
+    for (const int d : named_docks(element, "the latch closes", attributes.required("dock"))) {
+      if (model_.docks[d].latch)
+        return report_.error(element, fmt::format("dock {} has two latches", model_.docks[d].name),
+                             "keep one <volvox:latch> per dock");
+      model_.docks[d].latch = latch;
+    }
   }
 
   void set_gender(const XMLElement& element, const std::string& text, Dock& dock) {
@@ -203,15 +274,7 @@ class OurElements {
     if (wire.timing == WireTiming::live && attributes.has("capacity"))
       report_.error(element, "a live wire has no capacity=",
                     "leave it out, because bit_rate= gives its speed; or write timing=\"delayed\"");
-    if (name.empty()) return;
-    if (name != "*" && model_.dock_index(name) < 0) {
-      std::vector<std::string> known = names_of(model_.docks);
-      return report_.error(element,
-                           fmt::format("the wire ends at the dock {}, which {} does not have", name, model_.name),
-                           known.empty() ? "give the model a <volvox:dock> first" : suggest(name, known));
-    }
-    for (int d = 0; d < std::ssize(model_.docks); ++d) {
-      if (name != "*" && name != model_.docks[d].name) continue;
+    for (const int d : named_docks(element, "the wire ends at", name)) {
       wire.dock = d;
       if (model_.wire_of(wire.dock) != nullptr)
         return report_.error(element, fmt::format("dock {} has two wires", model_.docks[d].name),
@@ -249,6 +312,24 @@ class OurElements {
     radio.turnaround = attributes.number("turnaround", radio.turnaround, Range::between(0, longest));
     radio.timeout = attributes.number("timeout", radio.timeout, {0, longest, true});
     radio.retries = count(attributes, "retries", radio.retries, 0, 250);
+    radio.modulation = choose<Modulation>(attributes, "modulation", {"carrier", "ts-ook"});
+    radio.pulse = attributes.number("pulse", radio.pulse, {1e-15, 1e-6, false});
+    radio.spread = count(attributes, "spread", radio.spread, 1, 1'000'000);
+    radio.repairs = count(attributes, "repairs", radio.repairs, 0, 1'000'000);
+    if (radio.modulation == Modulation::ts_ook) {
+      if (attributes.has("bit_rate"))
+        report_.error(element, fmt::format("radio {} sends pulses, and has no bit_rate=", radio.name),
+                      "leave it out: a bit takes pulse= times spread=");
+      if (attributes.has("acknowledge"))
+        report_.error(element, fmt::format("radio {} sends pulses, and cannot acknowledge=", radio.name),
+                      "leave it out, or write modulation=\"carrier\"");
+      radio.bit_rate = 1 / (radio.pulse * radio.spread);
+      if (!attributes.has("bandwidth")) radio.bandwidth = 1 / radio.pulse;
+    } else if (attributes.has("pulse") || attributes.has("spread") || attributes.has("repairs")) {
+      report_.error(element,
+                    fmt::format("radio {} sends on a carrier, and has no pulse=, spread= or repairs=", radio.name),
+                    "leave them out, or write modulation=\"ts-ook\"");
+    }
     radio.line = element.GetLineNum();
     model_.radios.push_back(std::move(radio));
   }
@@ -285,6 +366,7 @@ class OurElements {
     for (const Dock& dock : model_.docks) {
       names.push_back(dock.name + ".dock");
       names.push_back(dock.name + ".load");
+      if (dock.latch) names.push_back(dock.name + ".latch");
     }
     for (const Wire& wire : model_.wires) names.push_back(model_.docks[wire.dock].name + ".link");
     for (const Radio& radio : model_.radios) names.push_back(radio.name + ".signal");

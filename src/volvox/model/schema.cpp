@@ -24,16 +24,19 @@ constexpr std::string_view in_model = "model gazebo";
 constexpr ElementRule rules[] = {
     {"hull", "geometry", "mesh"},
     {"motor", in_model, "joint kp kd"},
+    {"flush", in_model, "joint friction radius preload"},
     {"dock", in_model,
      "name link pose gender kind symmetry capture_distance capture_angle latch_time pull_speed axial shear bending "
      "torsion load_time extension extension_mass extension_radius enabled"},
+    {"latch", in_model, "dock travel speed force friction hold depth jam_distance jam_angle"},
     {"sensor", in_model, "name type link pose", true},
     {"actuator", in_model, "name type link pose", true},
     {"magnet", in_model, "name link pose strength size range"},
     {"wire", in_model, "dock bit_rate delay timing capacity queue largest_payload overhead"},
     {"radio", in_model,
      "name link pose channel power gain bit_rate bandwidth noise_factor receive_threshold carrier_threshold "
-     "capture_ratio window largest_window slot queue largest_payload overhead acknowledge turnaround timeout retries"},
+     "capture_ratio window largest_window slot queue largest_payload overhead acknowledge turnaround timeout retries "
+     "modulation pulse spread repairs"},
     {"bus", in_model, "name kind scope bit_rate stuffing queue largest_payload master"},
     {"driven", in_model, ""},
     {"percept", in_model, "name"},

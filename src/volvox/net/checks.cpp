@@ -72,6 +72,15 @@ Result<void> check(const RadioOptions& options) {
     return refuse("acknowledgement timeout in ns", real(options.acknowledgement_timeout.ns),
                   "give more than the turnaround, which is zero or more");
   if (options.retry_limit > most_retries) return refuse("retry limit", options.retry_limit, "give at most 250");
+  if (options.pulse_fs < 0 || options.pulse_fs > 1'000'000'000)
+    return refuse("pulse in fs", real(options.pulse_fs), "give up to 1e9 fs; 0 is a carrier");
+  if (options.pulse_fs == 0) return {};
+  if (options.spread == 0) return refuse("spread of pulses", 0, "give at least 1 pulse a bit");
+  if (const double rate = 1e15 / (real(options.pulse_fs) * options.spread);
+      std::fabs(options.bit_rate - rate) > 1e-9 * rate)
+    return refuse("bit rate of a radio with pulses", options.bit_rate,
+                  fmt::format("give {}, a bit each {} pulses", rate, options.spread));
+  if (options.acknowledge) return refuse("acknowledging of a radio with pulses", 1, "leave it out");
   return {};
 }
 

@@ -105,6 +105,9 @@ Result<InterfaceId> Network::add_radio(NodeId node, MediumId medium, const Radio
     return Error("the radio has no medium", "add one with add_medium() and pass its id");
   if (const auto checked = check(options); !checked) return checked.error();
   if (!finite(position)) return Error("the position of the radio is not finite", "give x, y and z in m");
+  if (!state_->radios.may_share(medium.index, options))
+    return Error("radios with other pulses, or with a carrier, are on this medium already",
+                 "give all radios of a channel the same modulation, pulse and spread");
   const InterfaceId id = state_->add_interface(node, InterfaceKind::radio);
   state_->radios.add(id.index, medium.index, options, position);
   return id;

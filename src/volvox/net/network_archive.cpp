@@ -169,6 +169,7 @@ void Radios::archive_radio(Archive& ar, Radio& radio) {
   ar("backoff", radio.backoff), ar("countdown", radio.countdown), ar("armed", radio.armed);
   ar("lock_power", reception.power), ar("lock_limit", reception.limit);
   archive_flag(ar, reception.spoiled);
+  if (pulses(radio)) ar("spoiled_bits", reception.spoiled_bits);
   if (space_[radio.medium].ns > 0) {
     slots_at_start_.resize(radios_.size(), nothing);
     ar("slots", slots_at_start_[index(radio)]);
@@ -200,6 +201,11 @@ void Radios::archive_transmission(Archive& ar, Radio& radio) {
   ar("sequence", transmission.sequence), ar("acknowledges", transmission.acknowledges);
   ar("updates", transmission.links.updates);
   archive_flag(ar, transmission.acknowledgement);
+  if (pulses(radio)) {
+    ar("start", transmission.start), ar("heard", transmission.heard);
+    for (const std::uint32_t hearer : transmission.heard)
+      if (hearer >= radios_.size()) return ar.fail("the snapshot has an impossible transmission");
+  }
   // The frame of a transmission is the head of the radio's queue, except for acknowledgements.
   if (transmission.acknowledgement) {
     core_.frames.archive_frame(ar, transmission.frame);

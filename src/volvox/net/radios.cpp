@@ -5,6 +5,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/memory.h"
+#include "volvox/net/ts_ook.h"
 
 namespace volvox::net {
 
@@ -34,11 +35,22 @@ void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptio
   state_.push_back(State::idle);
 }
 
+bool Radios::may_share(std::uint32_t medium, const RadioOptions& options) const {
+  for (std::uint32_t k = 0; k < limits_.size(); ++k) {
+    const RadioOptions& other = profiles_[k].options;
+    if (profiles_[k].medium != medium) continue;
+    if (other.pulse_fs != options.pulse_fs || (options.pulse_fs > 0 && other.spread != options.spread)) return false;
+  }
+  return true;
+}
+
 Radios::Limits Radios::limits_for(const Kind& kind) const {
   const Medium& medium = *media_[kind.medium];
+  const bool pulses = kind.options.pulse_fs > 0;
   return {medium.threshold(kind.options.receive_threshold_w),
-          medium.units(kind.options.carrier_threshold_w, never_above), medium.noise(kind.options),
-          kind.options.bandwidth_hz, narrow<std::uint32_t>(std::lround(kind.options.capture_ratio * 65536))};
+          pulses ? never_above : medium.units(kind.options.carrier_threshold_w, never_above),
+          medium.noise(kind.options), kind.options.bandwidth_hz,
+          narrow<std::uint32_t>(std::lround(kind.options.capture_ratio * 65536))};
 }
 
 // Nothing has been transmitted yet, so the sums contain only noise.
@@ -208,6 +220,8 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
   transmission.acknowledges = acknowledges;
   transmission.acknowledgement = acknowledgement;
   transmission.locked.clear();
+  transmission.heard.clear();
+  transmission.start = core_.now;
   const double bytes = acknowledgement ? options.acknowledgement_bytes : core_.frames[frame].size + options.overhead;
   const Time duration = std::max(transmission_time(8 * bytes, options.bit_rate), Time{1});
   transmission.sequence = core_.schedule(core_.now + duration, Action::radio_frame_end, radio.interface);
@@ -235,10 +249,12 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
     const std::uint32_t hearer = medium.radio_at(hit.slot);
     const bool decodes = hit.power >= limits_of(hearer).receive;
     if (decodes && state_[hearer] != State::off) arrivals_.push_back({place, hit.slot, hit.power});
+    if (decodes && options.pulse_fs > 0) transmission.heard.push_back(hearer);
     // Another radio of this medium is more sensitive than this one.
     if (!decodes && medium.decodable(hit.power)) ++core_.counters.weak;
     if (medium.reached_limit(hit.slot)) power_rose(radios_[hearer]);
   }
+  std::sort(transmission.heard.begin(), transmission.heard.end());
   receptions_due_ = true;
 }
 
@@ -279,11 +295,12 @@ void Radios::notice(const Arrival& arrival) {
     if (core_.log != nullptr) core_.record(LogKind::aborted, radios_[receiver].interface, transmission.frame);
     return;
   }
+  if (pulses(radios_[receiver])) return notice_pulses(radios_[receiver], arrival);
   const PowerUnits added = medium.added_noise(transmission.radio, receiver, limit.bandwidth_hz);
   const PowerUnits others = medium.sum_at(arrival.slot) - arrival.power + added;
   const PowerUnits most = tolerable_interference(arrival.power, limit.capture_q16);
   if (state_[receiver] == State::idle && others <= most) {
-    lock(radios_[receiver], {arrival.transmission, arrival.power, arrival.power + most - added + 1, false});
+    lock(radios_[receiver], {arrival.transmission, arrival.power, arrival.power + most - added + 1});
   } else if (limit.noise + added > most) {
     ++core_.counters.weak;
   } else {
@@ -292,19 +309,76 @@ void Radios::notice(const Arrival& arrival) {
   }
 }
 
-void Radios::lock(Radio& radio, const Reception& reception) {
+// A receiver follows one frame; those that begin meanwhile spoil bits of it, and so do those that were on the air.
+void Radios::notice_pulses(Radio& radio, const Arrival& arrival) {
+  const Transmission& transmission = transmissions_[arrival.transmission];
+  const Limits& limit = limits(radio);
+  if (state(radio) == State::receiving) {
+    ++core_.counters.collisions;
+    if (core_.log != nullptr) core_.record(LogKind::collided, radio.interface, transmission.frame);
+    return spoil_bits(radio, transmission);
+  }
+  const PowerUnits added = medium_of(radio).added_noise(transmission.radio, index(radio), limit.bandwidth_hz);
+  if (limit.noise + added > tolerable_interference(arrival.power, limit.capture_q16)) {
+    ++core_.counters.weak;
+    return;
+  }
+  lock(radio, {arrival.transmission, arrival.power, never_above});
+  const std::uint32_t receiver = index(radio);
+  for (const Transmission& other : transmissions_) {
+    if (other.radio == nothing || &other == &transmission || other.start == transmission.start) continue;
+    if (std::binary_search(other.heard.begin(), other.heard.end(), receiver)) spoil_bits(radio, other);
+  }
+}
+
+void Radios::spoil_bits(Radio& receiver, const Transmission& by) {
+  Reception& reception = receptions_[receiver.reception];
+  const Transmission& followed = transmissions_[reception.transmission];
+  const RadioOptions& options = profile(receiver);
+  const std::uint32_t at = index(receiver);
+  const Time since = std::min(followed.start, by.start);
+  const std::int64_t offset = arrival_fs(by, at, since) - arrival_fs(followed, at, since);
+  std::vector<std::uint32_t>& bits = reception.spoiled_bits;
+  TimeSpreadKeying{options.pulse_fs, options.spread}.spoil(bits_on_air(followed), bits_on_air(by), offset, bits);
+  std::sort(bits.begin(), bits.end());
+  bits.erase(std::unique(bits.begin(), bits.end()), bits.end());
+  reception.spoiled = bits.size() > options.repairs;
+}
+
+// When the first bit of a transmission arrives, in femtoseconds since a time of the network's clock. Senders do not
+// know each other's clocks: each frame begins anywhere within a bit. Light takes 333 pulses for a centimetre.
+std::int64_t Radios::arrival_fs(const Transmission& transmission, std::uint32_t receiver, Time since) const {
+  const Radio& sender = radios_[transmission.radio];
+  const RadioOptions& options = profile(sender);
+  RandomStream phase(core_.seed, core_.frames[transmission.frame].id, "pulses");
+  const Medium& medium = medium_of(sender);
+  const double way = length(medium.position(transmission.radio) - medium.position(receiver));
+  return (transmission.start - since).ns * 1'000'000 +
+         narrow<std::int64_t>(phase.below(options.pulse_fs * options.spread)) +
+         std::llround(way / speed_of_light * 1e15);
+}
+
+// The payload, and before it alternating ones and zeros for what a protocol adds to it.
+std::vector<std::byte> Radios::bits_on_air(const Transmission& transmission) const {
+  std::vector<std::byte> bits(profile(radios_[transmission.radio]).overhead, std::byte{0x55});
+  const auto payload = core_.frames.payload(transmission.frame);
+  bits.insert(bits.end(), payload.begin(), payload.end());
+  return bits;
+}
+
+void Radios::lock(Radio& radio, Reception reception) {
   VOLVOX_ASSERT(state(radio) == State::idle && radio.reception == nothing);
   VOLVOX_ASSERT(reception.power > 0 && reception.limit > reception.power);
   state(radio) = State::receiving;
   if (free_receptions_.empty()) {
     radio.reception = narrow<std::uint32_t>(receptions_.size());
-    receptions_.push_back(reception);
+    receptions_.push_back(std::move(reception));
   } else {
     radio.reception = free_receptions_.back();
     free_receptions_.pop_back();
-    receptions_[radio.reception] = reception;
+    receptions_[radio.reception] = std::move(reception);
   }
-  transmissions_[reception.transmission].locked.push_back(index(radio));
+  transmissions_[receptions_[radio.reception].transmission].locked.push_back(index(radio));
   update_watch(radio);
 }
 

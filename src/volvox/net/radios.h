@@ -4,6 +4,8 @@
 // Lock:    an idle radio locks on a frame with P >= threshold and P >= z (noise + interference).
 // Success: P >= z (noise + interference) during the whole frame. Since P is constant, this is a limit
 //          on the sum of powers, which the medium watches.
+// Pulses:  radios of TS-OOK (ts_ook.h) are never busy for others; a frame is lost to what pulses spoil of its bits, not
+//          to the sum of powers.
 // Carrier: busy while the radio transmits or noise + signals >= the carrier threshold.
 // Times in ns of simulated time. Owned by the network, in whose one thread everything here happens. Deterministic.
 #pragma once
@@ -31,6 +33,8 @@ class Radios {
   const Medium& medium(std::uint32_t index) const { return *media_[index]; }
 
   void add(std::uint32_t interface, std::uint32_t medium, const RadioOptions& options, const Vec3& position);
+  // Radios of one medium have the same pulses, or none.
+  bool may_share(std::uint32_t medium, const RadioOptions& options) const;
   const RadioOptions& options(std::uint32_t interface) const { return profile(at(interface)); }
   void move(std::uint32_t interface, const Vec3& position);
   Vec3 position(std::uint32_t interface) const;
@@ -79,8 +83,9 @@ class Radios {
   struct Reception {
     std::uint32_t transmission = nothing;
     PowerUnits power = 0;
-    PowerUnits limit = 0;  // the sum, including this frame, that destroys it
-    bool spoiled = false;  // there was too much interference
+    PowerUnits limit = 0;                       // the sum, including this frame, that destroys it
+    bool spoiled = false;                       // there was too much interference
+    std::vector<std::uint32_t> spoiled_bits{};  // of pulses, sorted
   };
   struct Transmission {
     std::uint32_t radio = nothing;
@@ -90,6 +95,8 @@ class Radios {
     bool acknowledgement = false;
     Links links;
     std::vector<std::uint32_t> locked;  // radios
+    Time start;                         // of pulses
+    std::vector<std::uint32_t> heard;   // of pulses: radios that can tell them from noise, sorted
   };
   struct Arrival {
     std::uint32_t transmission, slot;
@@ -147,7 +154,12 @@ class Radios {
   void transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowledges, bool acknowledgement);
   void power_rose(Radio& radio);
   void notice(const Arrival& arrival);
-  void lock(Radio& radio, const Reception& reception);
+  bool pulses(const Radio& radio) const { return profile(radio).pulse_fs > 0; }
+  void notice_pulses(Radio& radio, const Arrival& arrival);
+  void spoil_bits(Radio& receiver, const Transmission& by);
+  std::int64_t arrival_fs(const Transmission& transmission, std::uint32_t receiver, Time since) const;
+  std::vector<std::byte> bits_on_air(const Transmission& transmission) const;
+  void lock(Radio& radio, Reception reception);
   Reception unlock(Radio& radio);
   void lose_lock(Radio& radio, LogKind why, std::uint64_t& counter);
   void end_transmission(Radio& radio, bool cut);

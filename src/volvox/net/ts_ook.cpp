@@ -15,9 +15,15 @@ bool bit(std::span<const std::byte> bytes, std::int64_t index) {
 
 std::size_t TimeSpreadKeying::spoiled_bits(std::span<const std::byte> frame, std::span<const std::byte> other,
                                            std::int64_t offset_fs) const {
+  std::vector<std::uint32_t> bits;
+  spoil(frame, other, offset_fs, bits);
+  return bits.size();
+}
+
+void TimeSpreadKeying::spoil(std::span<const std::byte> frame, std::span<const std::byte> other, std::int64_t offset_fs,
+                             std::vector<std::uint32_t>& spoiled) const {
   const std::int64_t bits = frame.size() * 8;
   const std::int64_t other_bits = other.size() * 8;
-  std::size_t spoiled = 0;
   for (std::int64_t k = 0; k < other_bits; ++k) {
     if (!bit(other, k)) continue;
     // The pulse covers [start, start + pulse). It overlaps the window of bit i of the frame,
@@ -27,9 +33,9 @@ std::size_t TimeSpreadKeying::spoiled_bits(std::span<const std::byte> frame, std
     const std::int64_t gap = start - nearest * bit_fs();
     const bool overlaps = gap > -pulse_fs && gap < pulse_fs;
     // A pulse over a one changes nothing; a pulse over a zero makes it a one.
-    if (overlaps && nearest >= 0 && nearest < bits && !bit(frame, nearest)) ++spoiled;
+    if (overlaps && nearest >= 0 && nearest < bits && !bit(frame, nearest))
+      spoiled.push_back(narrow<std::uint32_t>(nearest));
   }
-  return spoiled;
 }
 
 }  // namespace volvox::net

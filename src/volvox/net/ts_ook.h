@@ -2,14 +2,14 @@
 // 100 fs, a zero is silence. Bits are `spread` pulse lengths apart, so that the pulses of several senders
 // interleave (Jornet and Akyildiz 2014).
 //
-// Pulses are shorter than the resolution of the network's clock: a Network uses bit_rate() and the duration
-// of whole frames; collisions of single bits are computed here. For programs that study nano-radios: nothing
-// in Volvox itself calls it. Pure functions of integers, any thread.
+// Pulses are shorter than the resolution of the network's clock: it has the duration of whole frames, and collisions of
+// single bits are computed here, in femtoseconds. Pure functions of integers, any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "volvox/base/index.h"
 
@@ -27,6 +27,9 @@ struct TimeSpreadKeying {
   // receiver. A zero is destroyed if a pulse of the other frame overlaps it.
   std::size_t spoiled_bits(std::span<const std::byte> frame, std::span<const std::byte> other,
                            std::int64_t offset_fs) const;
+  // Appends their numbers, in the order of the other frame's pulses.
+  void spoil(std::span<const std::byte> frame, std::span<const std::byte> other, std::int64_t offset_fs,
+             std::vector<std::uint32_t>& bits) const;
 };
 
 }  // namespace volvox::net

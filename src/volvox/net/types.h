@@ -79,6 +79,11 @@ struct RadioOptions {
   Time turnaround{192'000};                 // between a frame and its acknowledgement
   Time acknowledgement_timeout{2'000'000};  // after the end of the frame
   std::uint32_t retry_limit = 3;            // transmissions after the first
+  // TS-OOK (ts_ook.h): pulses of this length, 0: a carrier. Frames then do not compete for the medium: a receiver that
+  // locks on one loses bits where pulses of others hit its zeros, and the frame if they are more than it can repair.
+  std::int64_t pulse_fs = 0;
+  std::uint32_t spread = 1000;  // a bit takes so many pulses; bit_rate must be 1e15 / (pulse_fs spread)
+  std::uint32_t repairs = 0;    // bits of a frame
   friend bool operator==(const RadioOptions&, const RadioOptions&) = default;
 };
 

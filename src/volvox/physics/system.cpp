@@ -130,9 +130,14 @@ namespace {
 
 // Checks of a snapshot before it is used as an index or given to an engine: it may be damaged.
 
-// A joint that is not a dock belongs to the model, and is as it was.
-bool same_but_docks(const JointDesc& before, const JointDesc& now) {
-  if (before.type == JointType::dock && now.type == JointType::dock) return true;
+// A joint within a module belongs to the model, and is as it was. Docks come and go, and their jaws may hold by another
+// type of joint.
+bool same_but_docks(const System& system, const JointDesc& before, const JointDesc& now) {
+  const auto of_docks = [&](const JointDesc& desc) {
+    return desc.type == JointType::dock ||
+           (desc.a.valid() && system.bodies[desc.a.index].owner != system.bodies[desc.b.index].owner);
+  };
+  if (of_docks(before) && of_docks(now)) return true;
   return before.type == now.type && before.a == now.a && before.b == now.b;
 }
 
@@ -232,7 +237,7 @@ void load_topology(System& system, Archive& ar) {
     return ar.fail("the snapshot is damaged: a joint connects what is not there");
   for (std::size_t j = 0; j < std::min(system.joint_descs.size(), joints_saved); ++j)
     if (loaded.ids.alive_index(j) && system.joint_ids.alive(loaded.ids.at(j)) &&
-        !same_but_docks(system.joint_descs[j], loaded.descs[j]))
+        !same_but_docks(system, system.joint_descs[j], loaded.descs[j]))
       return ar.fail("the snapshot is damaged: a joint connects others than before");
   system.joint_ids = std::move(loaded.ids);
   system.joint_descs = std::move(loaded.descs);

@@ -15,6 +15,7 @@
 #include "volvox/mind/dock_beacon.h"
 #include "volvox/mind/range_sensors.h"
 #include "volvox/plugin/isolated.h"
+#include "volvox/world/latches.h"
 
 namespace volvox::plugin {
 namespace {
@@ -43,6 +44,7 @@ const TypeInfo* known_type(std::uint64_t key) {
                                    &type_of<mind::Proximity>(),
                                    &type_of<mind::DockState>(),
                                    &type_of<mind::DockLoad>(),
+                                   &type_of<mind::LatchState>(),
                                    &type_of<mind::CameraImage>(),
                                    &type_of<mind::DockBeacon>(),
                                    &type_of<mind::LinkState>(),
@@ -179,6 +181,10 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
     const world::DockStatus& status = world.dock_status(dock);
     rest.push_back(real(number_of(status.phase)) + 4 * status.enabled + 8 * status.broken);
     rest.push_back(world.graph().partner(dock));
+    if (world.latches() != nullptr && world.latches()->model(dock) != nullptr) {
+      const world::Latches::Jaws& jaws = world.latches()->jaws(dock);
+      rest.insert(rest.end(), {jaws.opening, real(number_of(jaws.jammed)), world.dock_slip(dock)});
+    }
   }
   for (world::PlacementIndex placement = 0; placement < world.placements(); ++placement) {
     const auto color = world.color(placement);

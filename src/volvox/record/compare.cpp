@@ -58,7 +58,8 @@ std::vector<RecordedTick::Arrival> arrivals_as_recorded(const mind::Minds& minds
 }
 
 std::vector<RecordedTick::DockEvent> dock_events_as_recorded(const sim::Simulation& simulation) {
-  constexpr const char* names[] = {"captured", "engaged", "released", "broken"};  // by DockEvent::Kind
+  constexpr const char* names[] = {"captured", "engaged", "released",
+                                   "broken",   "jammed",  "slipped"};  // by DockEvent::Kind
   std::vector<RecordedTick::DockEvent> all;
   for (const world::DockEvent& event : simulation.dock_events())
     all.push_back({names[number_of(event.kind)], event.dock_a, event.dock_b, event.load});

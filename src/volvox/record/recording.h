@@ -60,7 +60,7 @@ struct RecordedTick {
   };
   std::vector<Arrival> arrivals;
   struct DockEvent {
-    std::string event;  // captured, engaged, released, broken
+    std::string event;  // captured, engaged, released, broken, jammed, slipped
     world::DockIndex dock, partner;
     world::DockLoad load;  // of dock when it broke
   };

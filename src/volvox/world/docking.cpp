@@ -6,6 +6,7 @@
 
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
+#include "volvox/world/latches.h"
 #include "volvox/world/open_docks.h"
 #include "volvox/world/world.h"
 
@@ -29,20 +30,44 @@ void World::note_change(DockIndex dock) {
   docks_changed_ = true;
 }
 
-// Joins two docks; `b_in_a` is the pose of b's frame in a's when the dock is closed.
-void World::join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time) {
-  VOLVOX_ASSERT(a < docks_.size() && b < docks_.size() && a != b);
-  VOLVOX_ASSERT(docks_[a].phase == DockPhase::free && docks_[b].phase == DockPhase::free);
-  VOLVOX_ASSERT(dock_links_[a] != dock_links_[b]);
-  VOLVOX_ASSERT(finite(b_in_a) && latch_time >= 0);
+namespace {
+
+// Turns z, along which a joint slides, into x, which points out of a dock.
+const Quat out_of_dock = Quat::axis_angle({0, 1, 0}, pi / 2);
+
+}  // namespace
+
+bool World::slides(DockIndex carrier) const { return latches_ && latches_->pair(carrier).grip == Latches::Grip::slide; }
+
+// What joins two docks, as their latches hold them. `b_in_a` is the pose of b's frame in a's when the dock is closed.
+physics::JointDesc World::joint_of_docks(DockIndex a, DockIndex b, const Pose& b_in_a) const {
   physics::JointDesc desc;
   desc.type = physics::JointType::dock;
   desc.a = bodies_[dock_links_[a]];
   desc.b = bodies_[dock_links_[b]];
   desc.frame_a = dock_models_[a]->pose;
   desc.frame_b = dock_models_[b]->pose * b_in_a.inverse();
-  desc.latch_time = latch_time;
   desc.pull_speed = std::min(dock_models_[a]->pull_speed, dock_models_[b]->pull_speed);
+  if (!latches_) return desc;
+  const Latches::Pair& pair = latches_->pair(a);
+  if (pair.grip == Latches::Grip::askew) desc.type = physics::JointType::fixed;
+  if (pair.grip == Latches::Grip::slide) {
+    desc.type = physics::JointType::prismatic;
+    desc.frame_a = desc.frame_a * Pose{{}, out_of_dock};
+    desc.frame_b = desc.frame_b * Pose{{}, out_of_dock};
+    desc.lower = 0;  // they are flush
+    desc.friction = pair.friction;
+  }
+  return desc;
+}
+
+void World::join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time) {
+  VOLVOX_ASSERT(a < docks_.size() && b < docks_.size() && a != b);
+  VOLVOX_ASSERT(docks_[a].phase == DockPhase::free && docks_[b].phase == DockPhase::free);
+  VOLVOX_ASSERT(dock_links_[a] != dock_links_[b]);
+  VOLVOX_ASSERT(finite(b_in_a) && latch_time >= 0);
+  physics::JointDesc desc = joint_of_docks(a, b, b_in_a);
+  desc.latch_time = latch_time;
   const physics::JointId joint = engine_->add_joint(desc);
   for (const DockIndex dock : {a, b}) {
     docks_[dock].joint = joint;
@@ -74,20 +99,27 @@ void World::part_docks(DockIndex dock) {
   graph_.part(dock);
   carriers_.erase(std::lower_bound(carriers_.begin(), carriers_.end(), carrier));
   windows_[carrier] = {};
+  if (latches_) latches_->pair(carrier) = {};
 }
 
 void World::update_docks(std::vector<DockEvent>& events) {
   VOLVOX_ASSERT(!docks_changed_ || (consistent() && joints_there()));
   release_disabled(events);
   finish_latching(events);
+  if (latches_) hold_by_friction();
   capture(events);
   graph_.refresh();
 }
 
 void World::release_disabled(std::vector<DockEvent>& events) {
   std::vector<DockIndex> leaving;
-  for (const DockIndex a : carriers_)
-    if (!docks_[a].enabled || !docks_[graph_.partner(a)].enabled) leaving.push_back(a);
+  for (const DockIndex a : carriers_) {
+    const DockIndex b = graph_.partner(a);
+    // What jaws hold is free when they are open; the other dock cannot make them let go.
+    const bool leaves =
+        latches_ && latches_->any(a, b) ? latches_->let_go(*this, a, b) : !docks_[a].enabled || !docks_[b].enabled;
+    if (leaves) leaving.push_back(a);
+  }
   for (const DockIndex a : leaving) {
     events.push_back({DockEvent::Kind::released, a, graph_.partner(a)});
     part_docks(a);
@@ -99,6 +131,9 @@ void World::finish_latching(std::vector<DockEvent>& events) {
   for (const DockIndex a : carriers_) {
     if (docks_[a].phase != DockPhase::latching || !engine_->latched()[docks_[a].joint.index]) continue;
     const DockIndex b = graph_.partner(a);
+    if (latches_ && latches_->any(a, b) &&
+        (latches_->pair(a).grip == Latches::Grip::askew || !latches_->closed(a) || !latches_->closed(b)))
+      continue;
     docks_[a].phase = docks_[b].phase = DockPhase::engaged;
     note_change(a), note_change(b);
     events.push_back({DockEvent::Kind::engaged, a, b});
@@ -134,6 +169,36 @@ bool face_each_other(const model::Dock& a, const Quat& rotation_a, const model::
 
 }  // namespace
 
+// A pair that friction alone holds along x slides while its load is more than that. What sticks is firm again: friction
+// of joints that hold creeps (0.1 mm/s in native, physics/native/drive.h), and jaws would lose their load in half a
+// minute. As breakage, it begins after the load's window, at the end of a tick.
+void World::hold_by_friction() {
+  constexpr double still = 2e-4;  // m/s: faster than joints creep
+  for (const DockIndex a : carriers_) {
+    const DockIndex b = graph_.partner(a);
+    if (docks_[a].phase != DockPhase::engaged || !latches_->any(a, b) || latches_->form(a, b)) continue;
+    Latches::Pair& pair = latches_->pair(a);
+    const double held = latches_->held_by_friction(a, b);
+    const bool slid = slides(a), sticks = slid && std::fabs(engine_->joints()[docks_[a].joint.index].velocity) < still;
+    const bool slide = slid ? !sticks : dock_load(a).axial > held;
+    if (slide == slid && (!slide || pair.friction == held)) continue;
+    pair.slip = dock_slip(a);
+    pair.friction = held;
+    pair.grip = slide ? Latches::Grip::slide : Latches::Grip::firm;
+    engine_->remove_joint(docks_[a].joint);
+    docks_[a].joint = docks_[b].joint =
+        engine_->add_joint(joint_of_docks(a, b, {{slide ? 0 : pair.slip, 0, 0}, dock_turns_[a]}));
+  }
+}
+
+double World::dock_slip(DockIndex dock) const {
+  VOLVOX_ASSERT(dock < docks_.size());
+  if (docks_[dock].phase == DockPhase::free) return 0;
+  const DockIndex carrier = docks_[dock].carrier ? dock : graph_.partner(dock);
+  if (!latches_ || !slides(carrier)) return latches_ ? latches_->pair(carrier).slip : 0;
+  return std::max(0.0, engine_->joints()[docks_[carrier].joint.index].position);
+}
+
 // Those that may connect.
 void World::list_open_docks() {
   open_docks_->clear();
@@ -151,8 +216,10 @@ void World::capture(std::vector<DockEvent>& events) {
   const std::span<const Pose> poses = engine_->poses();
   finder_.clear();
   for (const std::uint32_t owner : open_docks_->owners_within(largest_capture_, poses))
-    for (const DockIndex d : open_docks_->docks_of(owner))
+    for (const DockIndex d : open_docks_->docks_of(owner)) {
+      if (latches_ && !latches_->ready(d)) continue;
       finder_.add(d, graph_.owner(d), poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
+    }
   const auto may_join = [&](DockIndex a, DockIndex b) {
     return graph_.owner(a) != graph_.owner(b) &&
            face_each_other(*dock_models_[a], poses[bodies_[dock_links_[a]].index].rotation, *dock_models_[b],
@@ -165,7 +232,19 @@ void World::capture(std::vector<DockEvent>& events) {
     if (!model::fit(a, b)) continue;
     const auto closed = closed_pose(a, dock_pose(pair.a), b, dock_pose(pair.b));
     if (!closed) continue;
-    join(pair.a, pair.b, *closed, std::max(a.latch_time, b.latch_time));
+    Pose joined = *closed;
+    double latch_time = std::max(a.latch_time, b.latch_time);
+    if (latches_ && latches_->any(pair.a, pair.b)) {
+      const Pose apart = dock_pose(pair.a).inverse() * dock_pose(pair.b);
+      const double misfit = latches_->misfit(pair.a, pair.b, length(apart.position.y, apart.position.z),
+                                             angle(closed->rotation.conjugate() * apart.rotation));
+      latch_time = latches_->close_time(pair.a, pair.b);
+      // The farther askew, the sooner the jaws meet it.
+      latches_->pair(pair.a) =
+          misfit > 1 ? Latches::Pair{.grip = Latches::Grip::askew, .stop = 1 - 1 / misfit} : Latches::Pair{};
+      if (misfit > 1) joined = apart;
+    }
+    join(pair.a, pair.b, joined, latch_time);
     events.push_back({DockEvent::Kind::captured, pair.a, pair.b});
     ++docks_formed_;
   }
@@ -180,7 +259,9 @@ void World::record_load(DockIndex carrier, double dt) {
     window.impulses.assign(truncated<std::size_t>(clamp(ticks, 1, 10'000)), {});
     window.span = dt * real(window.impulses.size());
   }
-  window.impulses[window.next] = engine_->loads()[docks_[carrier].joint.index] * dt;
+  Wrench load = engine_->loads()[docks_[carrier].joint.index];
+  if (slides(carrier)) load = {out_of_dock * load.force, out_of_dock * load.torque};
+  window.impulses[window.next] = load * dt;
   VOLVOX_ASSERT(finite(window.impulses[window.next].force) && finite(window.impulses[window.next].torque));
   window.next = (window.next + 1) % narrow<std::uint32_t>(window.impulses.size());
 }
@@ -202,8 +283,37 @@ DockLoad World::dock_load(DockIndex dock) const {
   return load;
 }
 
+// Which jaws have jammed, and out of which the partner was pulled.
+void World::check_latches(std::vector<DockEvent>& events) {
+  std::vector<DockIndex> slipping;
+  for (const DockIndex a : carriers_) {
+    const DockIndex b = graph_.partner(a);
+    if (!latches_->any(a, b)) continue;
+    Latches::Pair& pair = latches_->pair(a);
+    const bool jammed = latches_->jammed(a, b);
+    if (jammed && !pair.told) events.push_back({DockEvent::Kind::jammed, a, b});
+    pair.told = jammed;
+    const DockLoad load = dock_load(a);
+    bool slips = false;
+    if (docks_[a].phase == DockPhase::latching) {
+      // Jaws that have not closed pull no harder than they press; what they jam on they hold by friction.
+      const double held = jammed ? latches_->held_by_friction(a, b) : latches_->force(a, b);
+      slips = length(std::max(0.0, load.axial), jammed ? load.shear : 0) > held;
+    } else {
+      slips = dock_slip(a) > latches_->depth(a, b);
+    }
+    if (slips) slipping.push_back(a);
+  }
+  for (const DockIndex a : slipping) {
+    events.push_back({DockEvent::Kind::slipped, a, graph_.partner(a), dock_load(a)});
+    part_docks(a);
+    ++docks_released_;
+  }
+}
+
 void World::break_docks(std::vector<DockEvent>& events) {
   VOLVOX_ASSERT(!docks_changed_ || consistent());
+  if (latches_) check_latches(events);
   std::vector<DockIndex> breaking;
   for (const DockIndex a : carriers_) {
     if (docks_[a].phase != DockPhase::engaged) continue;
@@ -228,7 +338,8 @@ World::DockError World::largest_dock_error() const {
   for (const DockIndex a : carriers_) {
     if (docks_[a].phase != DockPhase::engaged) continue;
     const DockIndex b = graph_.partner(a);
-    const Pose apart = dock_pose(a).inverse() * dock_pose(b);
+    Pose apart = dock_pose(a).inverse() * dock_pose(b);
+    apart.position.x -= dock_slip(a);  // that is no error
     worst.distance = std::max(worst.distance, length(apart.position));
     worst.angle = std::max(worst.angle, angle(dock_turns_[a].conjugate() * apart.rotation));
   }

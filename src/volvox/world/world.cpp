@@ -8,7 +8,9 @@
 #include "volvox/base/archive_plain.h"
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
+#include "volvox/physics/joint_friction.h"
 #include "volvox/physics/system.h"
+#include "volvox/world/latches.h"
 #include "volvox/world/magnets.h"
 #include "volvox/world/matter.h"
 #include "volvox/world/open_docks.h"
@@ -48,6 +50,7 @@ Result<void> World::build() {
   last_velocities_.resize(bodies_.size());
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   add_initial_connections();
+  latches_ = Latches::create(*this);
   graph_.refresh();
   magnets_ = Magnets::create(*this);
   return {};
@@ -121,7 +124,7 @@ physics::JointDesc joint_of(const model::Placement& placement, const model::Join
   desc.lower = joint.lower;
   desc.upper = joint.upper;
   desc.damping = joint.damping;
-  desc.friction = joint.friction;
+  desc.friction = joint.friction + (joint.flush ? model::flush_friction(joint, {}, {}) : 0);
   return desc;
 }
 
@@ -156,6 +159,7 @@ Result<void> World::add_placement(PlacementIndex p) {
   for (const model::Joint& joint : module.joints) {
     joints_.push_back(engine_->add_joint(joint_of(placement, joint, std::span(bodies_).subspan(part.first_link))));
     joint_models_.push_back(&joint);
+    if (joint.flush) flush_joints_.push_back(JointIndex(joints_.size() - 1));
   }
 
   for (const model::Dock& dock : module.docks) {
@@ -272,8 +276,22 @@ StepStatus World::move_in_parts(Time begin, Time end, double max_substep, const 
   return {};
 }
 
+// By the load of the last advance, because the load of this one depends on the friction. Friction that lags behind its
+// load takes energy out, too: whatever its bound is, it only brakes.
+void World::rub_flush_faces() {
+  if (flush_joints_.empty()) return;
+  auto* engine = dynamic_cast<physics::JointFriction*>(engine_.get());
+  if (engine == nullptr) return;  // it keeps the friction of no load
+  for (const JointIndex j : flush_joints_) {
+    const model::Joint& joint = *joint_models_[j];
+    const Wrench& load = engine_->loads()[joints_[j].index];
+    engine->set_joint_friction(joints_[j], joint.friction + model::flush_friction(joint, load.force, load.torque));
+  }
+}
+
 StepStatus World::advance(Time begin, Time end) {
   VOLVOX_ASSERT(begin < end && last_velocities_.size() == bodies_.size());
+  rub_flush_faces();
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   last_advance_ = (end - begin).seconds();
   StepStatus status = engine_->advance(begin, end);
@@ -283,6 +301,7 @@ StepStatus World::advance(Time begin, Time end) {
   }
   VOLVOX_ASSERT(physics::in_order(*engine_));
   for (const DockIndex carrier : carriers_) record_load(carrier, last_advance_);
+  if (latches_) latches_->move(*this, last_advance_);
   return status;
 }
 
@@ -352,6 +371,7 @@ void World::archive(Archive& ar) {
   engine_->archive(ar);
   if (ar.ok() && ar.loading() && !joints_there()) ar.fail("its docks have no joints");
   graph_.refresh();
+  if (latches_ && ar.ok()) latches_->archive(ar);
   if (magnets_ && ar.ok()) magnets_->archive(ar);
   if (matter_ && ar.ok()) matter_->archive(ar);
 }
@@ -415,6 +435,7 @@ std::size_t World::memory_bytes() const {
   for (const model::Placement& p : model_->placements)
     bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
   if (matter_) bytes += matter_->memory_bytes();
+  if (latches_) bytes += latches_->memory_bytes();
   if (magnets_) bytes += magnets_->memory_bytes();
   bytes += model_->connections.capacity() * sizeof(model::Connection);
   return bytes;

@@ -22,6 +22,7 @@
 
 namespace volvox::world {
 
+class Latches;    // world/latches.h
 class Magnets;    // world/magnets.h
 class Matter;     // world/matter.h
 class OpenDocks;  // world/open_docks.h
@@ -56,9 +57,10 @@ struct DockLoad {
 };
 
 struct DockEvent {
-  enum class Kind : std::uint8_t { captured, engaged, released, broken } kind = Kind::captured;
+  // jammed: jaws stand on a partner that was captured askew; slipped: it was pulled out of jaws.
+  enum class Kind : std::uint8_t { captured, engaged, released, broken, jammed, slipped } kind = Kind::captured;
   DockIndex dock_a = 0, dock_b = 0;
-  DockLoad load{};  // of dock_a when it broke; zero for other events
+  DockLoad load{};  // of dock_a when it broke or slipped; zero for other events
 };
 
 class World {
@@ -136,6 +138,8 @@ class World {
   std::uint32_t dock_changes(PlacementIndex placement) const { return dock_changes_[placement]; }
   const std::vector<DockIndex>& carriers() const { return carriers_; }  // one dock of every connected pair, in order
   void enable_dock(DockIndex dock, bool enabled);
+  const Latches* latches() const { return latches_.get(); }  // null: no dock has one
+  double dock_slip(DockIndex dock) const;                    // m, that its partner has slid out of its jaws
 
   // The deviation of two engaged docks from their closed pose.
   struct DockError {
@@ -183,15 +187,20 @@ class World {
   Result<void> add_placement(PlacementIndex placement);
   void add_initial_connections();
   void join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time);
+  physics::JointDesc joint_of_docks(DockIndex a, DockIndex b, const Pose& b_in_a) const;
+  bool slides(DockIndex carrier) const;
   void part_docks(DockIndex dock);
   void note_change(DockIndex dock);
   void list_open_docks();
+  void hold_by_friction();
+  void check_latches(std::vector<DockEvent>& events);
   void release_disabled(std::vector<DockEvent>& events);
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
   StepStatus move_in_parts(Time begin, Time end, double max_substep, const Control& control);
   StepStatus advance(Time begin, Time end);
   void record_load(DockIndex carrier, double dt);
+  void rub_flush_faces();
   bool consistent() const;
   bool joints_there() const;
   void hash_bodies(Archive& ar);
@@ -200,6 +209,7 @@ class World {
   std::unique_ptr<physics::Engine> engine_;
   std::unique_ptr<Matter> matter_;
   std::unique_ptr<Magnets> magnets_;
+  std::unique_ptr<Latches> latches_;
 
   // Fixed once built.
   std::vector<Part> parts_;
@@ -210,6 +220,7 @@ class World {
   std::vector<LinkIndex> link_of_body_;  // by body index
   std::vector<physics::JointId> joints_;
   std::vector<const model::Joint*> joint_models_;
+  std::vector<JointIndex> flush_joints_;  // whose friction grows with their load
   std::vector<const model::Dock*> dock_models_;
   std::vector<LinkIndex> dock_links_;
   double largest_capture_ = 0;

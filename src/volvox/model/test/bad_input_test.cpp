@@ -229,6 +229,45 @@ TEST_F(ReaderTest, JointsThatAreNotSupported) {
       "lower limit");
 }
 
+TEST_F(ReaderTest, Latches) {
+  const std::string dock = "<volvox:dock name=\"d\" link=\"a\"/>\n";
+  const auto bad = [&](const std::string& attributes, const std::string& what, const std::string& fix = "") {
+    expect_error(read_model(with_link(dock + "<volvox:latch " + attributes + "/>")), 5, what, fix);
+  };
+  bad("dock=\"e\"", "the latch closes the dock e, which m does not have", "d");
+  bad("", "dock");
+  bad("dock=\"d\" travel=\"0\"", "travel=\"0\"");
+  bad("dock=\"d\" speed=\"-1\"", "speed=\"-1\"");
+  bad("dock=\"d\" force=\"inf\"", "force=\"inf\"");
+  bad("dock=\"d\" friction=\"-0.1\"", "friction=\"-0.1\"");
+  bad("dock=\"d\" hold=\"glue\"", "hold=\"glue\"", "form, friction");
+  bad("dock=\"d\" depth=\"0.01\"", "holds by form has no depth=", "hold=\"friction\"");
+  bad("dock=\"d\" hold=\"friction\" friction=\"0\"", "holds nothing", "such as 0.3");
+  bad("dock=\"d\" travel=\"1\" speed=\"1e-5\"", "takes 1e+05 s to close", "shorter travel=");
+  bad("dock=\"d\" frce=\"1\"", "no attribute frce=", "did you mean force?");
+  const std::string one = "<volvox:latch dock=\"*\"/>";
+  expect_error(read_model(with_link(dock + one + "\n" + one)), 6, "dock d has two latches", "keep one");
+}
+
+TEST_F(ReaderTest, FlushFaces) {
+  const std::string hinge = std::string("<link name=\"b\">") + inertial +
+                            "</link><joint name=\"j\" type=\"revolute\"><parent>a</parent><child>b</child><axis><xyz>0 "
+                            "0 1</xyz></axis></joint>"
+                            "<joint name=\"k\" type=\"fixed\"><parent>world</parent><child>a</child></joint>\n";
+  const auto bad = [&](const std::string& attributes, const std::string& what, const std::string& fix = "") {
+    expect_error(read_model(with_link(hinge + "<volvox:flush " + attributes + "/>")), 5, what, fix);
+  };
+  bad("joint=\"yaw\" friction=\"0.2\" radius=\"0.02\"", "the faces rub at the joint yaw, which m does not have");
+  bad("joint=\"k\" friction=\"0.2\" radius=\"0.02\"", "joint k has no flush faces", "revolute and prismatic");
+  bad("joint=\"j\" friction=\"-1\" radius=\"0.02\"", "friction=\"-1\"");
+  bad("joint=\"j\" friction=\"0.2\" radius=\"0\"", "radius=\"0\"");
+  bad("joint=\"j\" radius=\"0.02\"", "friction=");
+  bad("joint=\"j\" friction=\"0.2\" radius=\"0.02\" preload=\"-5\"", "preload=\"-5\"");
+  bad("joint=\"j\" friction=\"0.2\"", "the faces of the hinge j have no radius=", "in m");
+  const std::string one = "<volvox:flush joint=\"j\" friction=\"0.2\" radius=\"0.02\"/>";
+  expect_error(read_model(with_link(hinge + one + "\n" + one)), 6, "given twice", "keep one");
+}
+
 TEST_F(ReaderTest, NestedModelsAndIncludesInModels) {
   expect_error(read_model(with_link("<model name=\"n\"><link name=\"l\"/></model>")), 4, "<model> inside of <model>");
   expect_error(read_model(with_link("<include><uri>model://hinge</uri></include>")), 4, "<include> inside of <model>");

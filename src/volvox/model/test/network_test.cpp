@@ -60,6 +60,11 @@ TEST_F(NetworkReader, BadInterfaces) {
   expect_bad("<volvox:radio name=\"r\" noise_factor=\"0\"/>", "noise_factor=\"0\"");
   expect_bad("<volvox:radio name=\"r\" retries=\"1000\"/>", "retries=\"1000\"");
   expect_bad("<volvox:radio name=\"r\" pwoer=\"1\"/>", "no attribute pwoer=", "did you mean power?");
+  expect_bad("<volvox:radio name=\"r\" modulation=\"am\"/>", "modulation=\"am\"", "carrier, ts-ook");
+  expect_bad("<volvox:radio name=\"r\" spread=\"10\"/>", "sends on a carrier, and has no pulse=, spread= or repairs=");
+  expect_bad("<volvox:radio name=\"r\" modulation=\"ts-ook\" bit_rate=\"6e3\"/>", "has no bit_rate=", "pulse= times");
+  expect_bad("<volvox:radio name=\"r\" modulation=\"ts-ook\" acknowledge=\"true\"/>", "cannot acknowledge=");
+  expect_bad("<volvox:radio name=\"r\" modulation=\"ts-ook\" pulse=\"0\"/>", "pulse=\"0\"");
   expect_bad("<volvox:radio name=\"r\" link=\"b\"/>", "names the link b");
   expect_bad("<volvox:radio/>", "name");
   expect_bad("<volvox:radio name=\"n\"/>", "two docks, radios or buses named n");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "volvox/physics/joint_friction.h"
 #include "volvox/physics/native/simulator.h"
 
 namespace volvox::physics {
@@ -9,7 +10,7 @@ namespace {
 
 constexpr Precision default_precision = Precision::mixed;
 
-class NativeEngine final : public SystemEngine {
+class NativeEngine final : public SystemEngine, public JointFriction {
  public:
   explicit NativeEngine(const EngineSettings& settings)
       : SystemEngine(settings.gravity),
@@ -51,6 +52,10 @@ class NativeEngine final : public SystemEngine {
     VOLVOX_CHECK(system_.joint_ids.alive(id), "removing a joint that is not there");
     simulator_.before_joint_removed(id.index);
     system_.remove(id);
+  }
+  void set_joint_friction(JointId id, double friction) override {
+    VOLVOX_CHECK(system_.joint_ids.alive(id) && friction >= 0, "no friction of a joint that is there");
+    system_.joint_descs[id.index].friction = friction;
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
     keep_contacts();
