@@ -6,12 +6,12 @@
 namespace volvox::robots {
 namespace {
 
-constexpr double near = 0.055, far = 0.0;        // m along x: 5 mm before the socket, and off it
-constexpr double patience = 1.5;                 // s, to be captured
-constexpr double bears = 0.001, turns = 0.035;   // m, rad: what the jaws bear askew, as their latch has it
-constexpr double pull_rate = 4;                  // N/s
-constexpr double there = 1e-3;                   // m, rad
-constexpr double missed = 20;                    // multiples, of a socket that was not captured
+constexpr double near = 0.055, far = 0.0;       // m along x: 5 mm before the socket, and off it
+constexpr double patience = 1.5;                // s, to be captured
+constexpr double bears = 0.001, turns = 0.035;  // m, rad: what the jaws bear askew, as their latch has it
+constexpr double pull_rate = 4;                 // N/s
+constexpr double there = 1e-3;                  // m, rad
+constexpr double missed = 20;                   // multiples, of a socket that was not captured
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Docks a hand with jaws to a socket that stands about where it thinks (experiments/remod3d/clamps). Jaws that jam say by
-// how wide they stand how far askew the socket is: the hand lets go, tries a place nearby, and keeps what is better.
+// Docks a hand with jaws to a socket that stands about where it thinks (experiments/remod3d/clamps). Jaws that jam say
+// by how wide they stand how far askew the socket is: the hand lets go, tries a place nearby, and keeps what is better.
 // Once they have closed it pulls, harder and harder, until they slip.
 // SI units; drawn from the agent's random stream.
 #pragma once

@@ -135,7 +135,8 @@ void Latches::archive(Archive& ar) {
   for (const Jaws& jaws : jaws_)
     if (!(jaws.opening >= 0 && jaws.opening <= 1)) ar.fail("its latches are damaged");
   for (const Pair& pair : pairs_)
-    if (pair.grip > Grip::slide || !(pair.friction >= 0 && pair.slip >= 0 && pair.stop >= 0)) ar.fail("its latches are damaged");
+    if (pair.grip > Grip::slide || !(pair.friction >= 0 && pair.slip >= 0 && pair.stop >= 0))
+      ar.fail("its latches are damaged");
 }
 
 std::size_t Latches::memory_bytes() const {

@@ -1,5 +1,6 @@
 // The jaws of docks that have a <volvox:latch>: they take time, press with a force, jam on what stands askew, and hold
-// by form or by friction (docs/decisions/0072). This is how they move and what they hold; World joins and parts the docks.
+// by form or by friction (docs/decisions/0072). This is how they move and what they hold; World joins and parts the
+// docks.
 //
 // SI units. The world owns it. Const functions may be called from several threads at once; the others by one. The same
 // calls give the same bits.
@@ -60,8 +61,8 @@ class Latches {
   bool jammed(DockIndex a, DockIndex b) const;
   // The force along x that holds a pair by friction, N: of jaws that are closed or jammed.
   double held_by_friction(DockIndex a, DockIndex b) const;
-  double force(DockIndex a, DockIndex b) const;  // N, with which the jaws of both press
-  double depth(DockIndex a, DockIndex b) const;  // m, the longest of both
+  double force(DockIndex a, DockIndex b) const;       // N, with which the jaws of both press
+  double depth(DockIndex a, DockIndex b) const;       // m, the longest of both
   double close_time(DockIndex a, DockIndex b) const;  // s, of the slower of both
   // How far two docks stand askew, in multiples of what the jaws bear: `aside` (m, across x) and `angle` (rad).
   double misfit(DockIndex a, DockIndex b, double aside, double angle) const;

@@ -109,8 +109,8 @@ TEST(TsOok, SnapshotsInTheMiddleOfFramesGoOn) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const auto set_up = [&](Ring& ring) {
       for (std::uint32_t i = 0; i < 6; ++i)
-        ASSERT_TRUE(ring.network.send(ring.radios[i], {.payload = i % 2 == 0 ? zeros(50) : ones(50),
-                                                       .at = Time{std::int64_t{i} * 90}}));
+        ASSERT_TRUE(ring.network.send(
+            ring.radios[i], {.payload = i % 2 == 0 ? zeros(50) : ones(50), .at = Time{std::int64_t{i} * 90}}));
     };
     Ring one(6, nano_radio(20, 100'000), seed), other(6, nano_radio(20, 100'000), seed);
     set_up(one);

@@ -40,8 +40,8 @@ struct Rig {
   void start(double speed) {
     const Vec3 centre = bench->world().link_model(0).inertial.position;
     const bool turns = bench->world().module_model(0).joints[0].type == model::JointType::revolute;
-    bench->world().place_link(
-        0, {}, turns ? Twist{cross({0, 0, speed}, centre), {0, 0, speed}} : Twist{{0, 0, speed}, {}});
+    bench->world().place_link(0, {},
+                              turns ? Twist{cross({0, 0, speed}, centre), {0, 0, speed}} : Twist{{0, 0, speed}, {}});
   }
   double speed() { return bench->world().joint_state(0).velocity; }
 
