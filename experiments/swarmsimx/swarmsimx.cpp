@@ -3,7 +3,7 @@
 namespace volvox::experiments::swarmsimx {
 
 // Each in the file of its name.
-sim::ExperimentFactory exchange(), figure_eight(), formation(), grasp();
+sim::ExperimentFactory exchange(), figure_eight(), formation(), grasp(), vehicle();
 
 void register_experiments(ExperimentRegistry& registry) {
   registry.add("swarmsimx/exchange", exchange(),
@@ -13,6 +13,7 @@ void register_experiments(ExperimentRegistry& registry) {
   registry.add("swarmsimx/formation", formation(),
                "quadrotors keep a formation on a sphere among pillars: the time of a tick");
   registry.add("swarmsimx/grasp", grasp(), "a quadrotor and a ground robot carry a bar through an automatic door");
+  registry.add("swarmsimx/vehicle", vehicle(), "a buggy with springs and tyres sinks in, drives, and circles");
 }
 
 }  // namespace volvox::experiments::swarmsimx

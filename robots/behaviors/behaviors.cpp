@@ -2,6 +2,7 @@
 
 #include "alternate.h"
 #include "automatic_door.h"
+#include "buggy_driver.h"
 #include "carry.h"
 #include "clamp_on.h"
 #include "code_module.h"
@@ -120,6 +121,7 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "coupled oscillators on any body: frequency, coupling, lag, ramp; JOINT.amplitude, .offset, .phase");
   registry.add("role_table", make<RoleTable>(),
                "roles as data: parent, period; ROLE.JOINT.amplitude, .offset, .phase; DOCK.delay");
+  registry.add("drive", make<BuggyDriver>(), "drives a buggy straight, and then in a circle: speed, steer, at");
   registry.add("clamp_on", make<ClampOn>(),
                "docks a hand with jaws to a socket that stands about where it thinks: error, turned");
   registry.add("stepper", make<Stepper>(),

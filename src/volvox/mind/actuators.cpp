@@ -124,6 +124,53 @@ class Rotor final : public MountedActuator {
   double max_speed_, thrust_, torque_, inflow_, side_drag_, sense_;
 };
 
+// A tyre on level ground, at the centre of its wheel; x of the mount points ahead, z up. The wheel does not turn in the
+// simulation: its motor or brake is the command, a force along its track (N). The law is linear, and then limited:
+//   load N = stiffness depth - damping (speed of rising), not negative;
+//   along = command - rolling N (speed / 0.05 m/s, at most 1), across = -cornering (slip angle),
+//   both together at most friction N.
+// The slip angle is that of the wheel's velocity against its plane; below `slow` it fades with the speed, because a
+// tyre that stands has none.
+class Tyre final : public MountedActuator {
+ public:
+  Tyre(const model::Actuator& actuator, const Parameters& p)
+      : MountedActuator(actuator),
+        radius_(p.number("radius", 0.1, 1e-3)),
+        stiffness_(p.number("stiffness", 2e4, 0)),
+        damping_(p.number("damping", 20, 0)),
+        cornering_(p.number("cornering", 400, 0)),
+        friction_(p.number("friction", 0.9, 0)),
+        rolling_(p.number("rolling", 0.01, 0)),
+        ground_(p.number("ground", 0)) {}
+  const TypeInfo& type() const override { return type_of<double>(); }
+  void apply(const ActContext& c, const Value& command) const override {
+    constexpr double slow = 0.5, still = 0.05;  // m/s
+    const Mount at = mount(c);
+    const Vec3 centre = c.world.link_pose(link(c)) * c.world.link_model(link(c)).inertial.position + at.arm;
+    const double depth = ground_ + radius_ - centre.z;
+    const Vec3 ahead = at.rotation * Vec3{1, 0, 0};
+    const double level = length(ahead.x, ahead.y);
+    if (depth <= 0 || level < 1e-6) return;  // in the air, or standing on its edge
+    const Twist body = c.world.link_velocity(link(c));
+    const Vec3 speed = body.linear + cross(body.angular, at.arm);
+    const Vec3 track{ahead.x / level, ahead.y / level, 0}, side{-track.y, track.x, 0};
+    const double load = std::max(0.0, stiffness_ * depth - damping_ * speed.z);
+    const double on = dot(speed, track), aside = dot(speed, side);
+    double along = *command.get<double>() - rolling_ * load * clamp(on / still, -1, 1);
+    double across = -cornering_ * volvox::atan2(aside, std::max(std::fabs(on), slow));
+    if (const double size = length(along, across); size > friction_ * load) {
+      along *= friction_ * load / size;
+      across *= friction_ * load / size;
+    }
+    Mount patch = at;
+    patch.arm.z -= radius_ - depth;  // where it touches
+    push(c, patch, track * along + side * across + Vec3{0, 0, load}, {});
+  }
+
+ private:
+  double radius_, stiffness_, damping_, cornering_, friction_, rolling_, ground_;
+};
+
 class Lamp final : public Actuator {
  public:
   const TypeInfo& type() const override { return type_of<Light>(); }
@@ -150,6 +197,13 @@ ActuatorRegistry built_in_actuators() {
       },
       "the speed of a propeller, rad/s: clockwise (seen from above), max_speed, thrust (N s^2), torque (N m s^2), "
       "inflow and side_drag (N s^2/m)");
+  registry.add(
+      "tyre",
+      [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
+        return std::make_unique<Tyre>(a, p);
+      },
+      "a tyre on level ground, whose command is the force of its motor, N: radius, stiffness (N/m), damping (N s/m), "
+      "cornering (N/rad), friction, rolling, ground (m)");
   registry.add(
       "lamp",
       [](const model::Actuator&, const Parameters&) -> std::unique_ptr<Actuator> { return std::make_unique<Lamp>(); },
