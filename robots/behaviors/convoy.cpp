@@ -8,7 +8,7 @@
 namespace volvox::robots {
 namespace {
 
-constexpr double patience = 0.5;                      // s without a message until a hub stops
+constexpr double hub_patience = 0.5;                  // s without a message until a hub stops
 constexpr double drive_together = 4;                  // s, between docking and parting
 constexpr double sight_memory = 0.3;                  // s, over which sightings are averaged
 constexpr double middle_x = -0.12, middle_y = -0.03;  // m, from its dock to the point about which the car turns
@@ -43,7 +43,7 @@ void ConvoyHub::step(mind::Agent& agent) {
     if (const auto haul = message->as<Haul>()) order_ = *haul, heard_ = agent.time();
   if (!seeks_.empty()) seek(agent);
   else if (may_part_ && (parted_ || order_.part)) part(agent);
-  else if (heard_ >= 0 && agent.time() - heard_ < patience) drive(agent, order_.speed, order_.turn);
+  else if (heard_ >= 0 && agent.time() - heard_ < hub_patience) drive(agent, order_.speed, order_.turn);
   else drive(agent, 0, 0);
 }
 

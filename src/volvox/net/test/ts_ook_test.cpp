@@ -26,12 +26,12 @@ RadioOptions nano_radio(std::uint32_t spread, std::int64_t pulse_fs = 100) {
 std::vector<std::byte> ones(std::size_t size) { return std::vector<std::byte>(size, std::byte{0xff}); }
 
 // Senders in a ring, all as far from the receiver in the middle: the last interface.
-struct Ring {
+struct PulseRing {
   Network network;
   Recorder recorder;
   std::vector<InterfaceId> radios;
 
-  Ring(int senders, const RadioOptions& options, std::uint64_t seed) : network({.seed = seed}) {
+  PulseRing(int senders, const RadioOptions& options, std::uint64_t seed) : network({.seed = seed}) {
     const MediumId air = *network.add_medium();
     for (int i = 0; i < senders; ++i) {
       const double angle = 2 * pi * i / senders;
@@ -59,7 +59,7 @@ TEST(TsOok, FramesAreLostAsOftenAsPulsesMeet) {
       for (int trial = 0; trial < trials; ++trial) {
         RadioOptions options = nano_radio(20);
         options.repairs = repairs;
-        Ring ring(others + 1, options, 9000 + narrow<std::uint64_t>(trial));
+        PulseRing ring(others + 1, options, 9000 + narrow<std::uint64_t>(trial));
         ASSERT_TRUE(ring.network.send(ring.radios[0], {.payload = zeros(50)}));
         for (int i = 1; i <= others; ++i) ASSERT_TRUE(ring.network.send(ring.radios[i], {.payload = ones(50)}));
         ASSERT_TRUE(ring.network.run(Time{100'000}));
@@ -74,7 +74,7 @@ TEST(TsOok, FramesAreLostAsOftenAsPulsesMeet) {
 TEST(TsOok, SilenceAndEqualOnesSpoilNothing) {
   for (int trial = 0; trial < 40; ++trial) {
     for (const bool silent : {false, true}) {
-      Ring ring(2, nano_radio(2), 500 + narrow<std::uint64_t>(trial));
+      PulseRing ring(2, nano_radio(2), 500 + narrow<std::uint64_t>(trial));
       ASSERT_TRUE(ring.network.send(ring.radios[0], {.payload = silent ? zeros(20) : ones(20)}));
       ASSERT_TRUE(ring.network.send(ring.radios[1], {.payload = silent ? zeros(20) : ones(20)}));
       ASSERT_TRUE(ring.network.run(Time{100'000}));
@@ -89,7 +89,7 @@ TEST(TsOok, FramesThatOverlapInPartSpoilOnlyThere) {
   int lost = 0;
   const int trials = 1500;
   for (int trial = 0; trial < trials; ++trial) {
-    Ring ring(2, nano_radio(20, 100'000), 700 + narrow<std::uint64_t>(trial));
+    PulseRing ring(2, nano_radio(20, 100'000), 700 + narrow<std::uint64_t>(trial));
     ASSERT_TRUE(ring.network.send(ring.radios[0], {.payload = zeros(50)}));  // 800 ns
     ASSERT_TRUE(ring.network.send(ring.radios[1], {.payload = ones(50), .at = Time{trial % 2 == 0 ? 790 : 900}}));
     ASSERT_TRUE(ring.network.run(Time{100'000}));
@@ -107,12 +107,12 @@ TEST(TsOok, FramesThatOverlapInPartSpoilOnlyThere) {
 
 TEST(TsOok, SnapshotsInTheMiddleOfFramesGoOn) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const auto set_up = [&](Ring& ring) {
+    const auto set_up = [&](PulseRing& ring) {
       for (std::uint32_t i = 0; i < 6; ++i)
         ASSERT_TRUE(ring.network.send(
             ring.radios[i], {.payload = i % 2 == 0 ? zeros(50) : ones(50), .at = Time{std::int64_t{i} * 90}}));
     };
-    Ring one(6, nano_radio(20, 100'000), seed), other(6, nano_radio(20, 100'000), seed);
+    PulseRing one(6, nano_radio(20, 100'000), seed), other(6, nano_radio(20, 100'000), seed);
     set_up(one);
     ASSERT_TRUE(one.network.run(Time{350}));
     SaveArchive save;

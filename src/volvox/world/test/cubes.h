@@ -9,6 +9,8 @@
 
 namespace volvox::world {
 
+inline constexpr double g = 9.81;  // m/s^2, of the tests that hang weights
+
 inline model::ModuleModel cube() {
   model::ModuleModel cube;
   cube.name = "cube";

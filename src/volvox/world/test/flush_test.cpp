@@ -9,7 +9,7 @@
 namespace volvox::world {
 namespace {
 
-constexpr double g = 9.81, mu = 0.3, radius = 0.03;
+constexpr double mu = 0.3, radius = 0.03;
 
 // One link on a joint to the world at the origin; its centre of mass is `centre` away. It moves along or about z.
 struct Rig {

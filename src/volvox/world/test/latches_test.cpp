@@ -11,8 +11,6 @@
 namespace volvox::world {
 namespace {
 
-constexpr double g = 9.81;
-
 model::Latch jaws(bool form) {
   model::Latch latch;
   latch.form = form;
