@@ -1,4 +1,5 @@
-// Asks for memory before it is needed. It changes nothing, so that any thread may do it, and results do not depend on it.
+// Asks for memory before it is needed. It changes nothing, so that any thread may do it, and results do not depend on
+// it.
 #pragma once
 
 #include <cstddef>

@@ -171,6 +171,7 @@ StepStatus Minds::control(world::World& world, Time substep_begin, double step, 
     }
     if (!problem.empty()) failures_[controllers_[c].agent] = std::move(problem);
   });
+  parallel_for(&threads, bearers_.size(), 16, [&](std::size_t b) { bear(world, b); });
   return first_failure();
 }
 

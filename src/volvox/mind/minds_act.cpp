@@ -51,7 +51,7 @@ bool Minds::act_one(world::World& world, AgentIndex i, bool alone) {
       controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
   Value room;
   for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
-    if (!agent.action_set_[a]) continue;
+    if (!agent.action_set_[a] || anatomy.actuators[a]->always()) continue;
     // control_one applies it at every substep
     if (controller && controller->on_board(a) && !agent.off_) continue;
     try {
@@ -79,7 +79,43 @@ StepStatus Minds::act(world::World& world, ThreadPool& threads) {
   });
   for (const AgentIndex i : indices<AgentIndex>(agents_))
     if (acts_alone_[i] != 0) act_one(world, i, true);
+  parallel_for(&threads, bearers_.size(), 16, [&](std::size_t b) { take_commands(b); });
   return first_failure();
+}
+
+// What the actuators of an agent that always act do in this tick.
+void Minds::take_commands(std::size_t b) {
+  const AgentIndex i = bearers_[b].agent;
+  const Agent& agent = agents_[i];
+  const Controller* controller =
+      controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
+  Value room;
+  for (Bearer::Bearing& bearing : bearers_[b].bearings) {
+    const std::size_t a = bearing.action;
+    bearing.command = Value::of(agent.anatomy_->actuators[a]->type());
+    if (agent.off_ || !agent.action_set_[a] || (controller && controller->on_board(a)) || !failures_[i].empty())
+      continue;
+    try {
+      const Value& command = disturbed(i, a, room);
+      if (std::string problem = command_problem(i, a, command); !problem.empty()) failures_[i] = std::move(problem);
+      else bearing.command = command;
+    } catch (const std::exception& error) {
+      failures_[i] = fmt::format("noise on the action '{}': {}", agent.anatomy_->action_names[a], error.what());
+    }
+  }
+}
+
+// At a substep, after the controllers, which have applied what they command.
+void Minds::bear(world::World& world, std::size_t b) {
+  const AgentIndex i = bearers_[b].agent;
+  const Agent& agent = agents_[i];
+  const Controller* controller =
+      controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
+  for (const Bearer::Bearing& bearing : bearers_[b].bearings) {
+    const std::size_t a = bearing.action;
+    const bool done = controller && controller->on_board(a) && !agent.off_ && agent.action_set_[a];
+    if (!done) agent.anatomy_->actuators[a]->apply({world, agent.placement_}, bearing.command);
+  }
 }
 
 }  // namespace volvox::mind
