@@ -62,7 +62,7 @@ std::string figure(const ordered_json& value, double unit = 1) {
   return value.is_number() ? fmt::format("{:.3g}", value.get<double>() / unit) : "-";
 }
 
-void print_table(const ordered_json& results) {
+void print_lattice_table(const ordered_json& results) {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "threads", "ticks", "messages", "M messages/s",
                                                   "M moves/s", "bytes/module", "load s", "run s", "peak MB",
                                                   "state hash"}};
@@ -108,7 +108,7 @@ int bench_lattice_command(const BenchLatticeArguments& arguments, Log& log) {
     if (ranks != nullptr) add_ranks(row, *measured, *ranks);
     return row;
   };
-  scenes.print = print_table;
+  scenes.print = print_lattice_table;
   scenes.in_this_process = ranks != nullptr;
   const int status = run_bench_scenes(arguments, scenes, log);
   return shared ? shared->end(status) : status;

@@ -78,7 +78,7 @@ ordered_json to_json(const std::string& scene, int threads, const particles::Sce
           {"state_hash", hash_text(m.state_hash)}};
 }
 
-void print_table(const ordered_json& results) {
+void print_particle_table(const ordered_json& results) {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "device", "threads", "frames", "frames/s",
                                                   "frames/CPU-s", "density error", "bytes/particle", "peak MB",
                                                   "state hash"}};
@@ -118,7 +118,7 @@ int bench_particles_command(const BenchParticlesArguments& arguments, const sim:
     if (!measured->device_note.empty()) log.warning(measured->device_note);
     return to_json(scene, threads, *measured);
   };
-  scenes.print = print_table;
+  scenes.print = print_particle_table;
   return run_bench_scenes(arguments, scenes, log);
 }
 

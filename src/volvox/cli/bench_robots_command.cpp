@@ -23,7 +23,7 @@ ordered_json to_json(int threads, const physics::scenes::SwarmMeasure& m) {
           {"peak_mb", nullptr},    {"state_hash", hash_text(m.state_hash)}};
 }
 
-void print_table(const ordered_json& results) {
+void print_robot_table(const ordered_json& results) {
   std::vector<std::vector<std::string>> cells = {
       {"n", "device", "threads", "ticks", "module-ticks/s", "load s", "run s", "CPU s", "peak MB", "state hash"}};
   for (const ordered_json& r : results)
@@ -59,7 +59,7 @@ int bench_robots_command(const BenchRobotsArguments& arguments, Log& log) {
     if (!measured.ok()) return measured.error();
     return to_json(threads, *measured);
   };
-  scenes.print = print_table;
+  scenes.print = print_robot_table;
   return run_bench_scenes(arguments, scenes, log);
 }
 

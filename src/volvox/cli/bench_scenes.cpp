@@ -21,14 +21,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Measurement {
+struct PlannedScene {
   std::string scene;
   std::uint64_t n;
   int threads;
 };
 
 // In the order in which they are made.
-Result<std::vector<Measurement>> plan(const BenchScenesArguments& arguments, const BenchScenes& scenes) {
+Result<std::vector<PlannedScene>> plan(const BenchScenesArguments& arguments, const BenchScenes& scenes) {
   std::vector<std::string> names;
   for (const BenchScenes::Info& info : scenes.all) names.push_back(info.name);
   const std::string choice = fmt::format("choose some of: {}", fmt::join(names, ", "));
@@ -43,14 +43,14 @@ Result<std::vector<Measurement>> plan(const BenchScenesArguments& arguments, con
   if (!threads.ok()) return threads.error();
   if (sizes->empty()) sizes->push_back(0);
   if (threads->empty()) threads->push_back(1);
-  std::vector<Measurement> all;
+  std::vector<PlannedScene> all;
   for (const std::string& scene : chosen)
     for (const std::uint64_t n : *sizes)
       for (const int count : *threads) all.push_back({scene, n, count});
   return all;
 }
 
-Result<ordered_json> measure_in_child(const Measurement& what, const BenchScenes& scenes,
+Result<ordered_json> measure_in_child(const PlannedScene& what, const BenchScenes& scenes,
                                       const std::atomic<bool>& stop) {
   const auto outcome = platform::run_in_child(
       [&] {
@@ -68,7 +68,7 @@ Result<ordered_json> measure_in_child(const Measurement& what, const BenchScenes
   return json;
 }
 
-Result<ordered_json> measure_here(const Measurement& what, const BenchScenes& scenes) {
+Result<ordered_json> measure_here(const PlannedScene& what, const BenchScenes& scenes) {
   auto measured = scenes.measure(what.scene, what.n, what.threads);
   if (measured.ok()) (*measured)["peak_mb"] = real(platform::peak_memory_bytes()) / (1 << 20);
   return measured;
@@ -93,7 +93,7 @@ int run_bench_scenes(const BenchScenesArguments& arguments, const BenchScenes& s
   const std::atomic<bool> never = false, &stop = on_signal ? on_signal->requested() : never;
   ordered_json results = ordered_json::array();
   Progress progress("", !is_terminal(2));
-  for (const Measurement& next : *measurements) {
+  for (const PlannedScene& next : *measurements) {
     progress.begin(fmt::format("{} on {} thread{}", next.scene, next.threads, next.threads == 1 ? "" : "s"));
     auto measured = scenes.in_this_process ? measure_here(next, scenes) : measure_in_child(next, scenes, stop);
     progress.clear();

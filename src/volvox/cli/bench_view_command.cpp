@@ -28,7 +28,7 @@ const std::vector<Scene> figure_1 = {{"1a complex structure", "remod3d/complex_s
                                      {"1g terrain", "remod3d/terrain"},
                                      {"1h wheelbot", "remod3d/wheelbot"}};
 
-struct Measured {
+struct Drawn {
   std::string scene, experiment, device;
   std::size_t modules = 0;
   int frames = 0;
@@ -43,7 +43,7 @@ double median(std::vector<double> values) {
 }
 
 // Each frame is a tick of the run and a picture of it in memory, as a window would show it.
-Result<Measured> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
+Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
   constexpr int warm_up = 5;  // frames: meshes are uploaded, contacts found
   RunArguments run_arguments;
   run_arguments.experiment = scene.experiment;
@@ -66,7 +66,7 @@ Result<Measured> measure(const Scene& scene, const BenchViewArguments& arguments
       view::parse_camera(run.camera(), studio->subject(frame), studio->aspect, run.simulation().world(), frame);
   if (!camera.ok()) return camera.error();
 
-  Measured m{scene.name, scene.experiment, studio->engine->info().device, run.report().modules, arguments.frames};
+  Drawn m{scene.name, scene.experiment, studio->engine->info().device, run.report().modules, arguments.frames};
   std::vector<double> simulate, draw;
   double begin = 0, processor = 0;
   for (int i = -warm_up; i < arguments.frames; ++i) {
@@ -88,10 +88,10 @@ Result<Measured> measure(const Scene& scene, const BenchViewArguments& arguments
   return m;
 }
 
-void print(const std::vector<Measured>& all, const BenchViewArguments& arguments) {
+void print(const std::vector<Drawn>& all, const BenchViewArguments& arguments) {
   if (arguments.json) {
     nlohmann::ordered_json scenes = nlohmann::ordered_json::array();
-    for (const Measured& m : all)
+    for (const Drawn& m : all)
       scenes.push_back({{"scene", m.scene},
                         {"experiment", m.experiment},
                         {"modules", m.modules},
@@ -109,7 +109,7 @@ void print(const std::vector<Measured>& all, const BenchViewArguments& arguments
     return;
   }
   report::Rows rows = {{"scene", "modules", "frames/s", "simulate, ms", "draw, ms", "processor, ms"}};
-  for (const Measured& m : all)
+  for (const Drawn& m : all)
     rows.push_back({m.scene, std::to_string(m.modules), report::number(m.per_second(), 3),
                     report::number(1e3 * m.simulate, 3), report::number(1e3 * m.draw, 3),
                     report::number(1e3 * m.processor / m.frames, 3)});
@@ -125,7 +125,7 @@ int bench_view_command(const BenchViewArguments& arguments, sim::Library& librar
     scenes.clear();
     for (const std::string& name : arguments.scenes) scenes.push_back({name, name});
   }
-  std::vector<Measured> all;
+  std::vector<Drawn> all;
   Progress progress("", !is_terminal(2));
   for (const Scene& scene : scenes) {
     progress.begin(scene.name);

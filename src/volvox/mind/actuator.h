@@ -36,6 +36,9 @@ class Actuator {
   // Whether Behavior::control may use it. If so, apply() changes only the forces and motors of its own module, because
   // it is called for several modules at once.
   virtual bool on_board() const { return false; }
+  // Whether it acts without a command, too, as a spring does: then it acts at every substep, with the command of the
+  // tick, or zero if nobody has given one or the module is off. Implies on_board().
+  virtual bool always() const { return false; }
   virtual const TypeInfo& type() const = 0;  // of the action
   // Carries out a command, which already contains its noise. In the act phase, those of modules that use one that
   // is not on_board() are called one after another, in the order of modules.
@@ -46,8 +49,8 @@ using ActuatorFactory = std::function<std::unique_ptr<Actuator>(const model::Act
 using ActuatorRegistry = Registry<ActuatorFactory>;
 
 // thruster: a force (Vec3, N, in the mount's frame) at a point of a link. rotor: the speed of a
-// propeller (double, rad/s). lamp: a colour (Light) that viewers show. Motors of joints and
-// latches of docks need no entry: every module has them.
+// propeller (double, rad/s). tyre: one on level ground, always() (double, the force of its motor, N). lamp: a colour
+// (Light) that viewers show. Motors of joints, latches of docks and magnets need no entry: every module has its own.
 ActuatorRegistry built_in_actuators();
 
 std::unique_ptr<Actuator> make_joint_motor(int joint);

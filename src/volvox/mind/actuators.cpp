@@ -142,6 +142,7 @@ class Tyre final : public MountedActuator {
         friction_(p.number("friction", 0.9, 0)),
         rolling_(p.number("rolling", 0.01, 0)),
         ground_(p.number("ground", 0)) {}
+  bool always() const override { return true; }  // it bears its load whoever drives it
   const TypeInfo& type() const override { return type_of<double>(); }
   void apply(const ActContext& c, const Value& command) const override {
     constexpr double slow = 0.5, still = 0.05;  // m/s

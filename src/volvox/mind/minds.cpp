@@ -8,23 +8,10 @@
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/exchange/particle_sight.h"
+#include "volvox/mind/ask_for.h"
 #include "volvox/world/matter.h"
 
 namespace volvox::mind {
-namespace {
-
-// What a module has lies scattered over memory: while one is at work, the first lines of what a later one needs are
-// asked for.
-void ask_for(const void* what, std::size_t bytes) {
-  const auto* first = static_cast<const char*>(what);
-  for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at, 1);
-}
-template <class T>
-void ask_for(const std::vector<T>& values) {
-  ask_for(values.data(), values.size() * sizeof(T));
-}
-
-}  // namespace
 
 // Calls a behaviour. An exception stops the run with a message, not the program.
 template <class Call>
@@ -184,6 +171,7 @@ StepStatus Minds::control(world::World& world, Time substep_begin, double step, 
     }
     if (!problem.empty()) failures_[controllers_[c].agent] = std::move(problem);
   });
+  parallel_for(&threads, bearers_.size(), 16, [&](std::size_t b) { bear(world, b); });
   return first_failure();
 }
 
@@ -417,78 +405,6 @@ void Minds::answer(AgentIndex i) {
   for (Outgoing& out : outbox)
     if (exchange_->carries(i, out.outlet)) send_on_network(i, out);
   std::erase_if(outbox, [&](const Outgoing& out) { return exchange_->carries(i, out.outlet); });
-}
-
-// The command after its noise; `room` stores it if there is noise.
-const Value& Minds::disturbed(AgentIndex i, std::size_t action, Value& room) {
-  VOLVOX_ASSERT(action < agents_[i].actions_.size() && agents_[i].action_set_[action]);
-  const Value& command = agents_[i].actions_[action];
-  VOLVOX_ASSERT(noises_.size() == agents_.size());
-  for (NoiseSlot& noise : noises_[i].actions) {
-    if (noise.index != narrow<int>(action)) continue;
-    room = command;
-    noise.chain.apply(room);
-    return room;
-  }
-  return command;
-}
-
-std::string Minds::command_problem(AgentIndex i, std::size_t action, const Value& command) const {
-  if (const JointCommand* joint = command.get<JointCommand>(); joint != nullptr && std::isfinite(joint->target))
-    return {};
-  bool good = true;
-  const_cast<Value&>(command).each_number([&](double& x) { good = good && std::isfinite(x); });
-  if (good) return {};
-  // A command does not say which of the module's behaviours gave it.
-  std::string who;
-  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
-    who += fmt::format("{}'{}'", who.empty() ? "behavior " : " or ", slots_[slot].name);
-  return fmt::format("{} commanded a value that is not a number for the action '{}'", who.empty() ? "an input" : who,
-                     agents_[i].anatomy_->action_names[action]);
-}
-
-// Carries out what an agent has set. With `alone` it may be called for one agent at a time only; without, false says
-// that it must be called so, and that nothing was done.
-bool Minds::act_one(world::World& world, AgentIndex i, bool alone) {
-  const Agent& agent = agents_[i];
-  const Anatomy& anatomy = *agent.anatomy_;
-  VOLVOX_ASSERT(agent.actions_.size() == anatomy.actuators.size());
-  if (!alone)
-    for (std::size_t a = 0; a < agent.actions_.size(); ++a)
-      if (agent.action_set_[a] && !anatomy.actuators[a]->on_board()) return false;
-  const Controller* controller =
-      controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
-  Value room;
-  for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
-    if (!agent.action_set_[a]) continue;
-    // control_one applies it at every substep
-    if (controller && controller->on_board(a) && !agent.off_) continue;
-    try {
-      const Value& command = disturbed(i, a, room);
-      if (std::string problem = command_problem(i, a, command); !problem.empty()) {
-        failures_[i] = std::move(problem);
-        return true;
-      }
-      anatomy.actuators[a]->apply({world, agent.placement_}, command);
-    } catch (const std::exception& error) {
-      failures_[i] = fmt::format("noise on the action '{}': {}", anatomy.action_names[a], error.what());
-      return true;
-    }
-  }
-  return true;
-}
-
-// Who uses only what may also be used on board goes side by side; the others follow one by one, in their order.
-StepStatus Minds::act(world::World& world, ThreadPool& threads) {
-  VOLVOX_ASSERT(controller_of_.empty() || controller_of_.size() == agents_.size());
-  acts_alone_.resize(agents_.size());
-  parallel_for(&threads, agents_.size(), 64, [&](std::size_t i) {
-    if (i + 2 < agents_.size()) ask_for(agents_[i + 2].actions_), ask_for(agents_[i + 2].action_set_);
-    acts_alone_[i] = !act_one(world, i, false);
-  });
-  for (const AgentIndex i : indices<AgentIndex>(agents_))
-    if (acts_alone_[i] != 0) act_one(world, i, true);
-  return first_failure();
 }
 
 // A message has arrived: Behavior::receive may consume it, otherwise it goes into the mailbox.

@@ -49,8 +49,8 @@ class Minds final : private exchange::Receiver {
   StepStatus think(Time tick_begin, double dt, ThreadPool& threads);
   StepStatus send(const world::World& world, std::int64_t tick, double dt);
   StepStatus act(world::World& world, ThreadPool& threads);
-  // Behavior::control, at the beginning of every substep of the move phase.
-  bool any_on_board() const { return !controllers_.empty(); }
+  // Behavior::control, and actuators that always act, at the beginning of every substep of the move phase.
+  bool any_on_board() const { return !controllers_.empty() || !bearers_.empty(); }
   StepStatus control(world::World& world, Time substep_begin, double step, ThreadPool& threads);
   StepStatus deliver(const world::World& world, Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
@@ -61,7 +61,7 @@ class Minds final : private exchange::Receiver {
 
   // The module's power fails, between two ticks: its behaviours, controllers and observers stop for good, it neither
   // sends nor receives (frames that wait at a wire still leave), its motors go limp, and its rotors and thrusters push
-  // no more. Its docks stay as they are.
+  // no more; its tyres bear and roll. Its docks stay as they are.
   void switch_off(AgentIndex agent);
   bool is_off(AgentIndex agent) const { return agents_[agent].off_; }
 
@@ -154,6 +154,8 @@ class Minds final : private exchange::Receiver {
   void sense_one(const world::World& world, double dt, AgentIndex i);
   void sense_joints_and_docks(const SenseContext& context);
   bool act_one(world::World& world, AgentIndex i, bool alone);
+  void take_commands(std::size_t bearer);
+  void bear(world::World& world, std::size_t bearer);
   template <class Call>
   void guarded(AgentIndex i, std::size_t slot, const char* doing, Call&& call);
   template <class Call>
@@ -186,6 +188,15 @@ class Minds final : private exchange::Receiver {
   };
   std::vector<Controller> controllers_;      // by agent, at most one each
   std::vector<std::int32_t> controller_of_;  // by agent; negative: none. Empty: no agent has one
+  struct Bearer {                            // the actuators of an agent that always act
+    struct Bearing {
+      std::size_t action = 0;
+      Value command;  // of this tick, with its noise: act() sets it before move, so it is no part of the state
+    };
+    AgentIndex agent = 0;
+    std::vector<Bearing> bearings;
+  };
+  std::vector<Bearer> bearers_;  // by agent
   std::vector<Noises> noises_;
   std::vector<std::string> failures_;  // by agent, of this tick
   std::vector<AgentIndex> order_;

@@ -67,6 +67,12 @@ Result<void> Minds::add(const world::World& world, world::PlacementIndex placeme
   for (const auto& sensor : anatomy.sensors) agent.percepts_.push_back(Value::of(sensor->type()));
   for (const auto& actuator : anatomy.actuators) agent.actions_.push_back(Value::of(actuator->type()));
   agent.action_set_.assign(agent.actions_.size(), 0);
+  Bearer bearer{narrow<std::uint32_t>(agents_.size() - 1), {}};
+  for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
+    VOLVOX_ASSERT(!anatomy.actuators[a]->always() || anatomy.actuators[a]->on_board());
+    if (anatomy.actuators[a]->always()) bearer.bearings.push_back({a, agent.actions_[a]});
+  }
+  if (!bearer.bearings.empty()) bearers_.push_back(std::move(bearer));
   if (anatomy.needs_contacts) needs_contacts_ = true;
   neighbor_range_ = std::max(neighbor_range_, anatomy.neighbor_range);
   if (!anatomy.ray_sensors.empty()) casts_rays_ = true;

@@ -106,9 +106,9 @@ bool fit(const Dock& a, const Dock& b) {
 
 double flush_friction(const Joint& joint, const Vec3& force, const Vec3& moment) {
   const Flush& flush = *joint.flush;
-  if (joint.type == JointType::revolute)
-    return flush.friction * (flush.radius * (flush.preload + std::fabs(force.z)) + length(moment.x, moment.y));
-  return flush.friction * (flush.preload + length(force.x, force.y));
+  if (joint.type != JointType::revolute) return flush.friction * std::max(flush.preload, length(force.x, force.y));
+  const double along = std::max(flush.preload, std::fabs(force.z));
+  return flush.friction * std::max(flush.radius * along, length(moment.x, moment.y));
 }
 
 Pose engaged_dock(int symmetry, int turn) {

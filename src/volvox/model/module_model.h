@@ -39,12 +39,12 @@ struct Motor {
 };
 
 // Faces of the two links of a joint that lie flush on each other and rub by what presses them (docs/decisions/0073): of
-// a hinge mu (r (preload + |load along the axis|) + |moment across it|), of a slider mu (preload + |load across the
-// axis|).
+// a hinge mu max(r preload, r |load along the axis|, |moment across it|), of a slider mu max(preload, |load across the
+// axis|): the faces lie on both sides, so that a load presses one and relieves the other until that lifts off.
 struct Flush {
   double friction = 0.2;  // mu, coefficient
   double radius = 0;      // m: r, the mean of the faces' ring; of a hinge only
-  double preload = 0;     // N, with which the faces are pressed together without any load
+  double preload = 0;     // N, with which the faces of both sides together are pressed without any load
 };
 
 struct Joint {

@@ -12,6 +12,7 @@ class JointFriction {
   virtual ~JointFriction() = default;
   // Coulomb friction (N m or N, not negative) of a joint that is there, from the next advance on.
   virtual void set_joint_friction(JointId id, double friction) = 0;
+  virtual double joint_friction(JointId id) const = 0;
 };
 
 }  // namespace volvox::physics

@@ -17,6 +17,14 @@
 
 namespace volvox::world {
 
+namespace {
+
+double friction_without_load(const model::Joint& joint) {
+  return joint.friction + (joint.flush ? model::flush_friction(joint, {}, {}) : 0);
+}
+
+}  // namespace
+
 World::World() : open_docks_(std::make_unique<OpenDocks>()) {}
 World::~World() = default;
 
@@ -70,12 +78,28 @@ Result<void> World::change_engine(std::unique_ptr<physics::Engine> engine) {
     return cannot("in one of them bodies move, in the other they do not, and there are particles beside them");
   if (there.bodies_ != bodies_ || there.joints_ != joints_) return cannot("it numbers bodies or joints otherwise");
   SaveArchive state;
-  if (!engine_->archive_common(state)) return cannot(fmt::format("'{}' does not hand it over", from));
+  if (!hand_over(state, dynamic_cast<physics::JointFriction*>(there.engine_.get()) != nullptr))
+    return cannot(fmt::format("'{}' does not hand it over", from));
   LoadArchive taken(state.bytes());
   if (!there.engine_->archive_common(taken)) return cannot(fmt::format("'{}' does not take it over", to));
   if (!taken.ok()) return cannot(taken.failure());
   engine_ = std::move(there.engine_);
   return {};
+}
+
+// What another engine goes on from. One that keeps the friction of joints gets that of flush faces without a load, or
+// it would rub for good by the load of this moment.
+bool World::hand_over(SaveArchive& state, bool to_one_that_follows_loads) {
+  auto* rubbing = dynamic_cast<physics::JointFriction*>(engine_.get());
+  if (rubbing == nullptr || to_one_that_follows_loads) return engine_->archive_common(state);
+  std::vector<double> loaded;
+  for (const JointIndex j : flush_joints_) {
+    loaded.push_back(rubbing->joint_friction(joints_[j]));
+    rubbing->set_joint_friction(joints_[j], friction_without_load(*joint_models_[j]));
+  }
+  const bool handed = engine_->archive_common(state);
+  for (std::size_t i = 0; i < loaded.size(); ++i) rubbing->set_joint_friction(joints_[flush_joints_[i]], loaded[i]);
+  return handed;
 }
 
 namespace {
@@ -124,7 +148,7 @@ physics::JointDesc joint_of(const model::Placement& placement, const model::Join
   desc.lower = joint.lower;
   desc.upper = joint.upper;
   desc.damping = joint.damping;
-  desc.friction = joint.friction + (joint.flush ? model::flush_friction(joint, {}, {}) : 0);
+  desc.friction = friction_without_load(joint);
   return desc;
 }
 

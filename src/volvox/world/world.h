@@ -201,6 +201,7 @@ class World {
   StepStatus advance(Time begin, Time end);
   void record_load(DockIndex carrier, double dt);
   void rub_flush_faces();
+  bool hand_over(SaveArchive& state, bool to_one_that_follows_loads);
   bool consistent() const;
   bool joints_there() const;
   void hash_bodies(Archive& ar);

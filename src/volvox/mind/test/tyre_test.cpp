@@ -30,11 +30,14 @@ model::ModuleModel unicycle() {
   return module;
 }
 
+enum class Driver { on_board, in_step, nobody };
+
 struct Ride {
-  explicit Ride(const Vec3& velocity, double drive = 0) {
-    theatre.prepare = [drive](Scripted& s) {
-      s.controls = {{}, {"tyre"}};
-      s.on_control = [drive](Agent& a, double) { a.act("tyre", drive); };
+  explicit Ride(const Vec3& velocity, double drive = 0, Driver driver = Driver::on_board) {
+    theatre.prepare = [drive, driver](Scripted& s) {
+      if (driver == Driver::on_board) s.controls = {{}, {"tyre"}};
+      if (driver == Driver::on_board) s.on_control = [drive](Agent& a, double) { a.act("tyre", drive); };
+      if (driver == Driver::in_step) s.on_step = [drive](Agent& a) { a.act("tyre", drive); };
     };
     model::WorldBuilder builder("ride");
     model::PlacementOptions options;
@@ -46,10 +49,28 @@ struct Ride {
   Theatre theatre;
 };
 
+// Whoever commands it: on board, once a tick (of 1/60 s: held for a whole tick, the spring would be unstable), or
+// nobody.
 TEST(Tyre, StandsWhereItsSpringBearsTheWeight) {
-  Ride ride({0, 0, -0.5});
-  ride.theatre.ticks(120);
-  EXPECT_NEAR(ride.theatre.world->link_pose(0).position.z, 0.1 - mass * g / 5000, 1e-6);
+  for (const Driver driver : {Driver::on_board, Driver::in_step, Driver::nobody}) {
+    Ride ride({0, 0, -0.5}, 0, driver);
+    ride.theatre.ticks(120);
+    EXPECT_NEAR(ride.theatre.world->link_pose(0).position.z, 0.1 - mass * g / 5000, 1e-6) << static_cast<int>(driver);
+  }
+}
+
+// The motor stops, the spring and the rolling stay: v = v0 - rolling g t.
+TEST(Tyre, BearsAndRollsWhenTheModuleIsOff) {
+  for (const Driver driver : {Driver::on_board, Driver::in_step}) {
+    Ride ride({1, 0, 0}, 10, driver);
+    ride.theatre.ticks(60);
+    const double before = ride.speed().x;
+    EXPECT_NEAR(before, 1 + 10 / mass - 0.02 * g, 0.002);
+    ride.theatre.minds->switch_off(0);
+    ride.theatre.ticks(60);
+    EXPECT_NEAR(ride.speed().x, before - 0.02 * g, 0.002);
+    EXPECT_NEAR(ride.theatre.world->link_pose(0).position.z, 0.1 - mass * g / 5000, 1e-6);
+  }
 }
 
 TEST(Tyre, RollsOutByItsResistance) {

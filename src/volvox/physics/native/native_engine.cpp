@@ -57,6 +57,10 @@ class NativeEngine final : public SystemEngine, public JointFriction {
     VOLVOX_CHECK(system_.joint_ids.alive(id) && friction >= 0, "no friction of a joint that is there");
     system_.joint_descs[id.index].friction = friction;
   }
+  double joint_friction(JointId id) const override {
+    VOLVOX_CHECK(system_.joint_ids.alive(id), "no friction of a joint that is there");
+    return system_.joint_descs[id.index].friction;
+  }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
     keep_contacts();
     VOLVOX_CHECK(system_.body_ids.alive(id), "placing a body that is not there");

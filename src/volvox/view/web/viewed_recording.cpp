@@ -10,7 +10,7 @@ namespace volvox::view {
 using nlohmann::json;
 
 namespace {
-constexpr auto frame_interval = std::chrono::milliseconds(16);
+constexpr auto shown_interval = std::chrono::milliseconds(16);
 constexpr std::size_t most_marks = 20'000;  // log lines and inputs on the time line
 }  // namespace
 
@@ -102,7 +102,7 @@ void ViewedRecording::loop(const std::atomic<bool>& stop) {
     if (due <= now && !at_end) {
       ++tick_;
       playback_.count_tick();
-      if (now - last_frame < frame_interval && !playback_.stepping()) continue;
+      if (now - last_frame < shown_interval && !playback_.stepping()) continue;
     }
     show();
     last_frame = now;
