@@ -8,11 +8,11 @@ namespace volvox::experiments::swarmsimx {
 namespace {
 
 // What the buggy's numbers (robots/buggy) give by pencil.
-constexpr double g = 9.81, sprung = 18, mass = 20;       // m/s^2, kg
-constexpr double spring = 1500, damper = 40;             // N/m, N s/m, of each wheel
-constexpr double tyre = 20000, cornering = 400;          // N/m, N/rad, of each
+constexpr double g = 9.81, sprung = 18, mass = 20;   // m/s^2, kg
+constexpr double spring = 1500, damper = 40;         // N/m, N s/m, of each wheel
+constexpr double tyre = 20000, cornering = 400;      // N/m, N/rad, of each
 constexpr double to_front = 0.205, to_rear = 0.295;  // m, from the centre of mass, with the wheels, to the axles
-constexpr double sag = sprung * g / (4 * spring);        // m, the mean of the springs
+constexpr double sag = sprung * g / (4 * spring);    // m, the mean of the springs
 constexpr double base = to_front + to_rear;
 constexpr double understeer = mass / base * (to_rear - to_front) / (2 * cornering);  // rad per m/s^2
 
@@ -55,7 +55,8 @@ class Vehicle final : public sim::Experiment {
     const double speed = sim::mean_of(speeds_, real(samples_)), turn = sim::mean_of(turns_, real(samples_));
     const double expected = speed * steer_ / (base + understeer * speed * speed);
     metrics.set("sag_ratio", sag_ / sag, "of the springs at rest, over m g / 4 k");
-    metrics.set("half_period_ratio", deepest_at_ / half_period, "of the first swing, over pi / damped natural frequency");
+    metrics.set("half_period_ratio", deepest_at_ / half_period,
+                "of the first swing, over pi / damped natural frequency");
     metrics.set("speed_m_s", speed, "in the circle");
     metrics.set("turn_ratio", turn / expected, "rate of turning, over v steer / (L + K v^2)");
     // K follows from the circle: steer = L turn / v + K v turn.
@@ -75,9 +76,9 @@ class Vehicle final : public sim::Experiment {
  private:
   static world::PlacementIndex buggy(const world::World& world) { return world.modules().front(); }
 
-  double steer_ = 0;                                // rad
+  double steer_ = 0;                               // rad
   double sag_ = 0, deepest_ = 0, deepest_at_ = 0;  // m, m, s
-  double speeds_ = 0, turns_ = 0;                   // sums: m/s, rad/s
+  double speeds_ = 0, turns_ = 0;                  // sums: m/s, rad/s
   std::int64_t samples_ = 0;
 };
 

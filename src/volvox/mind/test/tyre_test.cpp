@@ -16,8 +16,17 @@ model::ModuleModel unicycle() {
   module.links[0].mass = mass;
   module.links[0].moments = {1e4, 1e4, 1e4};
   module.docks.clear();
-  module.actuators.push_back({"tyre", "tyre", 0, {}, {{"radius", "0.1"}, {"stiffness", "5000"}, {"damping", "300"},
-                                                      {"cornering", "40"}, {"friction", "0.8"}, {"rolling", "0.02"}}, 0});
+  module.actuators.push_back({"tyre",
+                              "tyre",
+                              0,
+                              {},
+                              {{"radius", "0.1"},
+                               {"stiffness", "5000"},
+                               {"damping", "300"},
+                               {"cornering", "40"},
+                               {"friction", "0.8"},
+                               {"rolling", "0.02"}},
+                              0});
   return module;
 }
 
