@@ -1,6 +1,6 @@
-// Drives a buggy: it stands for 3 s, drives straight at a speed, and from `at` on steers by one angle. The springs are the
-// motors of its sliders, which hold their unloaded length; speed is held on board, by the rear tyres.
-// SI units; several threads, each with its own agent.
+// Drives a buggy: it stands for 3 s, drives straight at a speed, and from `at` on steers by one angle. The springs are
+// the motors of its sliders, which hold their unloaded length; speed is held on board, by the rear tyres. SI units;
+// several threads, each with its own agent.
 #pragma once
 
 #include "volvox/mind/behavior.h"
