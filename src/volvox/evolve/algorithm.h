@@ -70,5 +70,7 @@ Individual bred(Breeder& breeder, double crossover, RandomStream& random,
 std::vector<const Individual*> addresses_of(const std::vector<Individual>& individuals);
 Json to_json(const std::vector<Individual>& individuals);
 Result<std::vector<Individual>> individuals_from(const Json& json);
+// Replaces `individuals` by those that the state of an algorithm has under that name.
+Result<void> load_individuals(const Json& state, const char* name, std::vector<Individual>& individuals);
 
 }  // namespace volvox::evolve
