@@ -292,9 +292,10 @@ Result<void> write_counts(const std::filesystem::path& folder, const CountByTick
   panel.x.label = "tick";
   panel.y.label = counted.unit;
   panel.curves = {curve};
-  if (counted.all) {
+  if (counted.most) {
     const double last = real(std::max<std::size_t>(1, counted.counts.size()));
-    panel.curves.push_back({.label = "the shape", .points = {{0, *counted.all}, {last, *counted.all}}, .dashed = true});
+    panel.curves.push_back(
+        {.label = counted.most_label, .points = {{0, *counted.most}, {last, *counted.most}}, .dashed = true});
   }
   return write_file(folder / (counted.name + ".svg"), svg(report::Chart{.title = counted.title, .panels = {panel}}));
 }

@@ -19,7 +19,8 @@ struct CountByTick {
   std::string name, column, title, label, unit;  // label: of the curve; unit: of the vertical axis
   const std::vector<std::uint64_t>& counts;
   std::int64_t first_tick = 0;
-  std::optional<double> all{};  // the most that there can be, drawn as a dashed line
+  std::optional<double> most{};  // that there can be: a dashed line
+  std::string most_label{};
 };
 Result<void> write_counts(const std::filesystem::path& folder, const CountByTick& counted);
 

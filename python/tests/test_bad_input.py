@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,20 @@ def test_errors_have_file_line_and_fix(tmp_path: pathlib.Path) -> None:
         ({"dt": float("nan")}, "dt"),
         ({"seed": -1}, "seed"),
         ({"seed": 2**64}, "seed"),
+        ({"seed": "1"}, "seed is '1'; give a whole number"),
+        ({"seed": 1.5}, "seed is 1.5; give a whole number"),
         ({"threads": 0}, "threads"),
+        ({"threads": 2000}, "threads"),
+        ({"threads": 1.5}, "threads is 1.5; give a whole number"),
+        ({"dt": [1]}, "dt"),
+        ({"settings": ["modules"]}, "give a dict"),
+        ({"behaviors": ["snake"]}, "give a dict"),
+        ({"behaviors": "snake"}, "give a dict"),
         ({"duration": float("nan")}, "duration"),
         ({"duration": -1.0}, "duration"),
         ({"substep": 0.0}, "substep"),
         ({"plugins": ["none.so"]}, "none.so"),
+        ({"plugins": "none.so"}, "'none.so'"),
         ({"restore": b"rubbish"}, "snapshot"),
     ],
 )
@@ -68,6 +78,9 @@ def test_bad_arguments_of_load(arguments: dict[str, Any], what: str) -> None:
         (lambda w: w.command(0.0), "one number"),
         (lambda w: w.command(["a"] * 15), "numbers"),
         (lambda w: w.command([None] * 15), "nan"),
+        (lambda w: w.command(np.zeros(15) + 1j), "complex"),
+        (lambda w: w.act("pitch", "far"), "numbers"),
+        (lambda w: w.act("pitch", np.zeros(5) + 1j), "complex"),
         (lambda w: w.command(np.full(15, np.nan)), "s0.yaw is nan"),
         (lambda w: w.command(np.full(15, -np.inf)), "s0.yaw is -inf"),
         (lambda w: w.command(np.zeros(15), "sideways"), "sideways"),
@@ -84,6 +97,9 @@ def test_bad_arguments_of_load(arguments: dict[str, Any], what: str) -> None:
         (lambda w: w.push("s0", (1, 2)), "three numbers"),
         (lambda w: w.restore(b""), "snapshot"),
         (lambda w: w.run(record=True), "out=FOLDER"),
+        (lambda w: w.run(-1), "-1 s"),
+        (lambda w: w.run(float("nan")), "nan s"),
+        (lambda w: w.run("1"), "'1' s"),
     ],
 )
 def test_bad_arguments_of_a_world(snake: volvox.World, call: Any, what: str) -> None:
@@ -98,6 +114,18 @@ def test_bad_arguments_of_a_world(snake: volvox.World, call: Any, what: str) -> 
 def test_wrong_types(snake: volvox.World, call: Any) -> None:
     with pytest.raises(TypeError):
         call(snake)
+
+
+def test_a_world_that_cannot_be_loaded_leaves_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        for bad in ("<sdf", volvox.WorldSpec("empty"), volvox.RobotSpec("nothing")):
+            try:
+                volvox.load(bad, engine="nativ")
+            except volvox.InputError:
+                pass
+            assert not list(tmp_path.iterdir()), bad
 
 
 def test_a_closed_world() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import operator
 from fractions import Fraction
-from typing import Mapping, Optional, Sequence, Union
+from typing import Mapping, Optional, Sequence, SupportsIndex, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +17,29 @@ Floats = npt.NDArray[np.float64]
 Chosen = Union[npt.ArrayLike, str, Sequence[str]]
 
 
-def numbers(values: npt.ArrayLike, shape: tuple[int, ...], what: str, each: str) -> Floats:
+def whole(value: object, what: str, least: int, most: int) -> int:
+    """A whole number within bounds; no number with a fraction is rounded, and no text is read."""
+    if not hasattr(value, "__index__") or isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what} is {value!r}; give a whole number")
+    number = operator.index(cast(SupportsIndex, value))
+    if not least <= number <= most:
+        raise InputError(f"{what} is {number}; give a whole number from {least} to {most if most < 2**40 else '2**64 - 1'}")
+    return number
+
+
+def floats(values: npt.ArrayLike, what: str) -> Floats:
+    """An array of real numbers."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers are not real ones")
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be numbers: {error}") from None
+
+
+def numbers(values: npt.ArrayLike, shape: tuple[int, ...], what: str, each: str) -> Floats:
+    array = floats(values, what)
     if array.shape != shape:
         if array.ndim == 0 and len(shape) == 1:
             raise InputError(f"{what} is one number; give {shape[0]}, one for each {each}")
@@ -48,7 +67,7 @@ def tick_length(dt: Union[None, str, float, Fraction]) -> Optional[str]:
         return dt
     if isinstance(dt, Fraction):
         return f"{dt.numerator}/{dt.denominator}"
-    if not 0 < dt < float("inf"):
+    if not isinstance(dt, (int, float, np.integer, np.floating)) or not 0 < dt < float("inf"):
         raise InputError(f"dt is {dt}: give the length of a tick in s, such as 1/60")
     # 1/60 as a float is not a sixtieth; the nearest simple fraction is what was meant.
     fraction = Fraction(dt).limit_denominator(1_000_000)
@@ -59,6 +78,8 @@ def text_of_settings(settings: Mapping[str, object]) -> dict[str, str]:
     def text(value: object) -> str:
         return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 
+    if not isinstance(settings, Mapping):
+        raise InputError(f"settings is {settings!r}; give a dict, such as {{'modules': 5}}")
     return {str(name): text(value) for name, value in settings.items()}
 
 

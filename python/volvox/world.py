@@ -21,10 +21,12 @@ from ._arguments import (
     Chosen,
     Floats,
     choose,
+    floats,
     numbers,
     suggestion,
     text_of_settings,
     tick_length,
+    whole,
 )
 from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
 from .events import DockEvent, MessageEvent, Network
@@ -174,6 +176,8 @@ class World:
         out: a folder for summary.json, metrics.csv, report.html and, with record, the recording. progress is called a
         few times a second with the simulated time in s.
         """
+        if seconds is not None and not (isinstance(seconds, (int, float, np.integer, np.floating)) and 0 <= seconds <= 1e9):
+            raise InputError(f"a run of {seconds!r} s is not possible; give seconds from 0 to 1e9")
         last = self.ticks if seconds is None else self.tick + round(seconds / self.dt)
         if record:
             if out is None:
@@ -341,7 +345,7 @@ class World:
         """
         indices = None if modules is None else choose(modules, self.module_names, "modules", self._chosen)
         count = len(self.module_names) if indices is None else len(indices)
-        array = np.asarray(values, dtype=np.float64)
+        array = floats(values, "values")
         if array.ndim == 0:
             array = np.full(count, float(array))
         self._core.act(action, np.ascontiguousarray(array), indices, control)
@@ -553,27 +557,14 @@ def load(
 
     Raises InputError, with file, line and what to do.
     """
-    folder: Optional[tempfile.TemporaryDirectory[str]] = None
-    if not isinstance(experiment, (WorldSpec, RobotSpec)):
-        experiment = foreign.converted(experiment)
-    if isinstance(experiment, (WorldSpec, RobotSpec)):
-        folder = tempfile.TemporaryDirectory(prefix="volvox_")
-        experiment = str(experiment.save(pathlib.Path(folder.name) / "world.sdf"))
-    where = os.fspath(experiment)
-    if where.lstrip().startswith("<"):
-        folder = tempfile.TemporaryDirectory(prefix="volvox_")
-        is_urdf = "<robot" in where and "<sdf" not in where
-        where = os.path.join(folder.name, "robot.urdf" if is_urdf else "world.sdf")
-        pathlib.Path(where).write_text(os.fspath(experiment).lstrip(), encoding="utf-8", errors="surrogateescape")
-    if restore is not None and not isinstance(restore, bytes):
-        restore = pathlib.Path(restore).read_bytes()
-    if isinstance(seed, bool) or seed < 0 or seed >= 2**64:
-        raise InputError(f"the seed is {seed}; give a whole number from 0 to 2**64 - 1")
-    arguments = {
-        "experiment": where,
+    if isinstance(behaviors, (str, bytes)) or not isinstance(behaviors or {}, Mapping):
+        raise InputError(f"behaviors is {behaviors!r}; give a dict from names to classes, such as {{'snake': Wave}}")
+    if isinstance(plugins, (str, os.PathLike)):
+        plugins = [plugins]
+    arguments: dict[str, Any] = {
         "engine": engine,
-        "seed": int(seed),
-        "threads": int(threads),
+        "seed": whole(seed, "the seed", 0, 2**64 - 1),
+        "threads": whole(threads, "threads", 1, 1024),
         "dt": tick_length(dt),
         "substep": substep,
         "precision": precision,
@@ -581,7 +572,29 @@ def load(
         "settings": text_of_settings(settings or {}),
         "plugins": [os.fspath(plugin) for plugin in plugins],
         "behaviors": dict(behaviors or {}),
-        "restore": restore,
+        "restore": restore if restore is None or isinstance(restore, bytes) else pathlib.Path(restore).read_bytes(),
         "accept_changes": accept_changes,
     }
-    return _make(arguments, folder)
+    if isinstance(experiment, bytes):
+        experiment = os.fsdecode(experiment)
+    if not isinstance(experiment, (WorldSpec, RobotSpec)):
+        experiment = foreign.converted(experiment)
+    folder: Optional[tempfile.TemporaryDirectory[str]] = None
+    is_spec = isinstance(experiment, (WorldSpec, RobotSpec))
+    if is_spec or os.fspath(experiment).lstrip().startswith("<"):
+        folder = tempfile.TemporaryDirectory(prefix="volvox_")
+    try:
+        if folder is None:
+            arguments["experiment"] = os.fspath(experiment)
+        elif isinstance(experiment, (WorldSpec, RobotSpec)):
+            arguments["experiment"] = str(experiment.save(pathlib.Path(folder.name) / "world.sdf"))
+        else:
+            text = os.fspath(experiment).lstrip()
+            file = pathlib.Path(folder.name) / ("robot.urdf" if "<robot" in text and "<sdf" not in text else "world.sdf")
+            file.write_text(text, encoding="utf-8", errors="surrogateescape")
+            arguments["experiment"] = str(file)
+        return _make(arguments, folder)
+    except BaseException:
+        if folder is not None:
+            folder.cleanup()
+        raise

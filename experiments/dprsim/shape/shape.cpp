@@ -189,7 +189,8 @@ Result<void> Shape::write(const std::filesystem::path& folder) const {
                                .unit = "cells",
                                .counts = filled_,
                                .first_tick = 1,
-                               .all = real(shape_.cells().size())});
+                               .most = real(shape_.cells().size()),
+                               .most_label = "the shape"});
 }
 
 void Shape::archive_state(Archive& ar) {
