@@ -5,16 +5,28 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import operator
+import os
+import sys
+import warnings
 from fractions import Fraction
 from typing import Mapping, Optional, Sequence, SupportsIndex, Union, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InputError
+from .errors import InputError, VolvoxWarning
 
 Floats = npt.NDArray[np.float64]
 Chosen = Union[npt.ArrayLike, str, Sequence[str]]
+
+
+def warn(text: str) -> None:
+    """A VolvoxWarning at the line outside of this package that called it: there the user can do something about it."""
+    package = os.path.dirname(__file__)
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, VolvoxWarning, stacklevel=level)
 
 
 def whole(value: object, what: str, least: int, most: int) -> int:

@@ -7,7 +7,6 @@ import os
 import pathlib
 import shutil
 import tempfile
-import warnings
 import weakref
 from fractions import Fraction
 from types import TracebackType
@@ -17,18 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _codec, _core, foreign, gazebo, notebook, usd
-from ._arguments import (
-    Chosen,
-    Floats,
-    choose,
-    floats,
-    numbers,
-    suggestion,
-    text_of_settings,
-    tick_length,
-    whole,
-)
-from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
+from ._arguments import Chosen, Floats, choose, floats, numbers, suggestion, text_of_settings, tick_length, warn, whole
+from .errors import ClosedError, InputError, RunFailed, StateError
 from .events import DockEvent, MessageEvent, Network
 from .report import Report
 from .robot_spec import RobotSpec
@@ -493,7 +482,7 @@ class World:
         for level, text in self._core.take_log():
             self._log.append((level, text))
             if level == "warning":
-                warnings.warn(text, VolvoxWarning, stacklevel=4)
+                warn(text)
 
 
 def _control(reference: weakref.ref[World]) -> None:
@@ -575,26 +564,32 @@ def load(
         "restore": restore if restore is None or isinstance(restore, bytes) else pathlib.Path(restore).read_bytes(),
         "accept_changes": accept_changes,
     }
-    if isinstance(experiment, bytes):
-        experiment = os.fsdecode(experiment)
-    if not isinstance(experiment, (WorldSpec, RobotSpec)):
-        experiment = foreign.converted(experiment)
-    folder: Optional[tempfile.TemporaryDirectory[str]] = None
-    is_spec = isinstance(experiment, (WorldSpec, RobotSpec))
-    if is_spec or os.fspath(experiment).lstrip().startswith("<"):
-        folder = tempfile.TemporaryDirectory(prefix="volvox_")
+    where, folder = _on_disk(experiment)
     try:
-        if folder is None:
-            arguments["experiment"] = os.fspath(experiment)
-        elif isinstance(experiment, (WorldSpec, RobotSpec)):
-            arguments["experiment"] = str(experiment.save(pathlib.Path(folder.name) / "world.sdf"))
-        else:
-            text = os.fspath(experiment).lstrip()
-            file = pathlib.Path(folder.name) / ("robot.urdf" if "<robot" in text and "<sdf" not in text else "world.sdf")
-            file.write_text(text, encoding="utf-8", errors="surrogateescape")
-            arguments["experiment"] = str(file)
-        return _make(arguments, folder)
+        return _make({"experiment": where, **arguments}, folder)
     except BaseException:
         if folder is not None:
             folder.cleanup()
+        raise
+
+
+def _on_disk(
+    experiment: Union[str, bytes, os.PathLike[str], WorldSpec, RobotSpec],
+) -> tuple[str, Optional[tempfile.TemporaryDirectory[str]]]:
+    """The name or the file of what shall be loaded, and the folder that was made for what is no file yet."""
+    source = os.fsdecode(experiment) if isinstance(experiment, bytes) else experiment
+    if not isinstance(source, (WorldSpec, RobotSpec)):
+        source = foreign.converted(source)
+    if isinstance(source, str) and not source.lstrip().startswith("<"):
+        return source, None
+    folder = tempfile.TemporaryDirectory(prefix="volvox_")
+    try:
+        if not isinstance(source, str):
+            return str(source.save(pathlib.Path(folder.name) / "world.sdf")), folder
+        is_urdf = "<robot" in source and "<sdf" not in source
+        file = pathlib.Path(folder.name) / ("robot.urdf" if is_urdf else "world.sdf")
+        file.write_text(source.lstrip(), encoding="utf-8", errors="surrogateescape")
+        return str(file), folder
+    except BaseException:
+        folder.cleanup()
         raise

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pettingzoo
 
+from .._arguments import floats
 from ..errors import InputError
 from .episode import Episode
 from .single import Array
@@ -86,7 +87,7 @@ class ModulesEnv(pettingzoo.ParallelEnv[str, Array, Array]):
             raise InputError(f"there is no agent {', '.join(sorted(unknown))} now: {', '.join(self.agents)}")
         given = np.zeros((self._episode.modules, self.task.action_size))
         for agent, wanted in actions.items():
-            action = np.asarray(wanted, dtype=np.float64)
+            action = floats(wanted, f"the action of {agent}")
             if action.shape != (self.task.action_size,):
                 raise InputError(f"the action of {agent} has the shape {action.shape}; give ({self.task.action_size},)")
             given[self._module[agent]] = action

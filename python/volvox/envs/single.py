@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments import floats
 from ..errors import InputError
 from .episode import Episode
 from .tasks import Task, task_named
@@ -52,7 +53,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         """Acts, and simulates the ticks of one step."""
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        actions = np.asarray(action, dtype=np.float64)
+        actions = floats(action, "the action")
         if actions.shape != self.action_space.shape:
             raise InputError(f"the action has the shape {actions.shape}; give {self.action_space.shape}")
         for _ in range(self.task.commands_per_step):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
+from .._arguments import floats
 from ..errors import InputError
 from ..population import Population
 from .episode import Episode
@@ -68,9 +69,11 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Acts in all worlds, and simulates the ticks of one step."""
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        given = np.asarray(actions, dtype=np.float64)
+        given = floats(actions, "the actions")
         if given.shape != self.action_space.shape:
             raise InputError(f"the actions have the shape {given.shape}; give {self.action_space.shape}")
+        if not np.isfinite(given).all():  # before one of the worlds is told
+            raise InputError("actions must be finite numbers: there is a NaN or an infinity")
         rewards = np.zeros(self.num_envs)
         terminated = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = np.zeros(self.num_envs, dtype=np.bool_)
