@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import os
 import pathlib
@@ -179,7 +180,7 @@ def test_two_threads_on_one_world() -> None:
 
         def step() -> None:
             begun.set()
-            world.step(200)
+            world.step(2000)
 
         other = threading.Thread(target=step)
         other.start()
@@ -192,7 +193,7 @@ def test_two_threads_on_one_world() -> None:
             time.sleep(0.001)
         other.join()
         assert caught and "one thread at a time" in str(caught[0])
-        assert world.tick == 200
+        assert world.tick == 2000
 
 
 def test_other_threads_run_while_a_world_is_stepped() -> None:
@@ -383,6 +384,27 @@ def test_specs_refuse_what_they_could_not_write_back(tmp_path: pathlib.Path) -> 
     (tmp_path / "r.sdf").write_bytes(b'<sdf version="1.9"><model name="m\xff"/></sdf>')
     with pytest.raises(volvox.InputError, match="0xff"):
         volvox.RobotSpec.read(tmp_path / "r.sdf")
+
+
+def test_every_error_says_what_to_do(snake: volvox.World) -> None:
+    with pytest.raises(volvox.InputError) as refused:
+        snake.command(np.zeros(3))
+    assert refused.value.fix == "give (15,), one number for each motor"
+    with pytest.raises(volvox.InputError) as refused:
+        snake.percepts("nose")
+    assert refused.value.fix.startswith("there are: ")
+    # In the whole package: an error has a list of diagnostics, or a text "what is wrong; what to do".
+    raised = 0
+    for file in sorted((ROOT / "python/volvox").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            made = node.exc if isinstance(node, ast.Raise) else None
+            if not isinstance(made, ast.Call) or getattr(made.func, "id", "") not in volvox.errors.__all__:
+                continue
+            raised += 1
+            parts = [part.value for part in ast.walk(made.args[0]) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+            told = len(made.args) > 1 or any("; " in part for part in parts) or isinstance(made.args[0], ast.Name)
+            assert told, f"{file.name}:{node.lineno}: {parts}"
+    assert raised > 90
 
 
 def test_errors_name_a_page_of_the_site() -> None:

@@ -47,7 +47,7 @@ def floats(values: npt.ArrayLike, what: str) -> Floats:
             raise TypeError("complex numbers are not real ones")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be numbers: {error}") from None
+        raise InputError(f"{what} cannot be read ({error}); give real numbers") from None
 
 
 def numbers(values: npt.ArrayLike, shape: tuple[int, ...], what: str, each: str) -> Floats:
@@ -68,9 +68,9 @@ def suggestion(name: str, names: Sequence[str]) -> str:
 def indices(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int32]:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"{what} must be a list of whole numbers, not an array of shape {array.shape} and type {array.dtype}")
+        raise InputError(f"{what} is an array of shape {array.shape} and type {array.dtype}; give a list of whole numbers")
     if array.size and (array.min() < 0 or array.max() > 2**31 - 1):
-        raise InputError(f"{what} must not be negative")
+        raise InputError(f"{what} has a negative number; give numbers from 0")
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
@@ -80,7 +80,7 @@ def tick_length(dt: Union[None, str, float, Fraction]) -> Optional[str]:
     if isinstance(dt, Fraction):
         return f"{dt.numerator}/{dt.denominator}"
     if not isinstance(dt, (int, float, np.integer, np.floating)) or not 0 < dt < float("inf"):
-        raise InputError(f"dt is {dt}: give the length of a tick in s, such as 1/60")
+        raise InputError(f"dt is {dt}; give the length of a tick in s, such as 1/60")
     # 1/60 as a float is not a sixtieth; the nearest simple fraction is what was meant.
     fraction = Fraction(dt).limit_denominator(1_000_000)
     return f"{fraction.numerator}/{fraction.denominator}"

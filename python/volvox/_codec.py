@@ -72,7 +72,7 @@ class _Reader:
 
     def take(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise StateError("a packed value ends too early")
+            raise StateError("a packed value ends too early; use another snapshot")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -100,7 +100,7 @@ class _Reader:
             return values if tag == b"l" else tuple(values) if tag == b"u" else set(values)
         if tag == b"m":
             return {self.value(): self.value() for _ in range(self.size())}
-        raise StateError("a packed value is damaged")
+        raise StateError("a packed value is damaged; use another snapshot")
 
 
 def unpack(data: bytes) -> Any:
@@ -108,7 +108,7 @@ def unpack(data: bytes) -> Any:
     reader = _Reader(data)
     value = reader.value()
     if reader.at != len(data):
-        raise StateError("a packed value has bytes left over")
+        raise StateError("a packed value has bytes left over; use another snapshot")
     return value
 
 
@@ -118,7 +118,7 @@ def declared(holder: Any) -> tuple[str, ...] | None:
     if names is None or isinstance(names, str):
         return None if names is None else (names,)
     if not isinstance(names, (tuple, list)) or not all(isinstance(each, str) for each in names):
-        raise StateError(f"the state of {getattr(holder, '__name__', type(holder).__name__)} is {names!r}, not a tuple of names")
+        raise StateError(f"the state of {getattr(holder, '__name__', type(holder).__name__)} is {names!r}; give a tuple of names, such as ('phase',)")
     return tuple(names)
 
 
@@ -140,6 +140,6 @@ def set_state(holder: Any, data: bytes) -> None:
     values = unpack(data)
     names = declared(holder) or ()
     if not isinstance(values, dict) or tuple(values) != names:
-        raise StateError(f"the state of {type(holder).__name__} lists other attributes than {', '.join(names) or 'none'}")
+        raise StateError(f"the state of {type(holder).__name__} lists other attributes than {', '.join(names) or 'none'}; use the class that the snapshot was taken with")
     for name, value in values.items():
         setattr(holder, name, value)

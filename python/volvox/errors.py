@@ -68,7 +68,8 @@ class VolvoxError(Exception):
     @property
     def fix(self) -> str:
         """What to do about the first error."""
-        return self.diagnostics[0].fix if self.diagnostics else ""
+        # Errors of this package itself are written "what is wrong; what to do".
+        return self.diagnostics[0].fix if self.diagnostics else super().__str__().partition("; ")[2]
 
 
 class InputError(VolvoxError, ValueError):

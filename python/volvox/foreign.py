@@ -82,7 +82,7 @@ def urdf_of_xacro(file: Source) -> str:
     """URDF as text. Files that it names (meshes) get their whole path: beside the file, or in a package around it."""
     path = pathlib.Path(file).resolve()
     if not path.is_file():
-        raise InputError(f"there is no file {path}")
+        raise InputError(f"there is no file {path}; give the path of a .xacro file")
     if importlib.util.find_spec("xacro") is None:
         raise InputError(f"{path.name} is xacro, which is not installed; run: pip install xacro")
     text = _expanded(path)

@@ -170,7 +170,7 @@ class World:
         last = self.ticks if seconds is None else self.tick + round(seconds / self.dt)
         if record:
             if out is None:
-                raise InputError("a recording needs a folder: give out=FOLDER")
+                raise InputError("a recording needs a folder; give out=FOLDER")
             self.record(out)
         chunk = max(1, round(0.25 / self.dt)) if progress else max(1, last - self.tick)
         while self.tick < last:
@@ -382,7 +382,7 @@ class World:
         """
         call = getattr(controller, "step", controller)
         if not callable(call):
-            raise InputError("a controller is a callable, or has a method step(world)")
+            raise InputError("this is no controller; give a callable, or an object with a method step(world)")
         label = name or getattr(controller, "__name__", "") or type(controller).__name__
         self._controllers.append((label, call, controller))
         undeclared = [each for each, _, holder in self._controllers if _codec.declared(holder) is None]
@@ -412,7 +412,7 @@ class World:
     def fork(self) -> World:
         """A second world in the same state, which goes its own way. Controllers are not copied: add them again."""
         if self._controllers:
-            raise InputError("a world with controllers cannot be forked: load it again, add them, and restore(snapshot())")
+            raise InputError("a world with controllers cannot be forked; load it again, add them, and restore(snapshot())")
         return _make(dict(self._arguments, restore=self.snapshot()), self._folder)
 
     # --- Output --------------------------------------------------------------------------------
@@ -495,7 +495,7 @@ def _control(reference: weakref.ref[World]) -> None:
 def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> Optional[bytes]:
     world = reference()
     if world is None:
-        raise ClosedError("this world is gone")
+        raise ClosedError("this world is gone; load it again")
     holders = [holder for _, _, holder in world._controllers]
     if data is None:
         if not any(_codec.declared(holder) for holder in holders):
@@ -505,7 +505,7 @@ def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> O
         return None
     states = _codec.unpack(data)
     if not isinstance(states, list) or len(states) != len(holders):
-        raise StateError(f"the snapshot is not of a world with {len(holders)} controllers")
+        raise StateError(f"the snapshot is not of a world with {len(holders)} controllers; add those that it was taken with")
     for holder, state in zip(holders, states):
         _codec.set_state(holder, state)
     return None

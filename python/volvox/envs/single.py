@@ -35,7 +35,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         self, task: Union[str, Task], *, render_mode: Optional[str] = None, world_seed: int = 1, threads: int = 1
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InputError(f"there is no render mode '{render_mode}': use rgb_array, or None")
+            raise InputError(f"there is no render mode '{render_mode}'; use rgb_array, or None")
         self.task = task_named(task)
         self.render_mode = render_mode
         self.world = self.task.load(world_seed, threads)
