@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from fractions import Fraction
-from typing import Mapping, Optional, Sequence, SupportsIndex, Union, cast
+from typing import Any, Mapping, Optional, Sequence, SupportsIndex, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -86,13 +86,18 @@ def tick_length(dt: Union[None, str, float, Fraction]) -> Optional[str]:
     return f"{fraction.numerator}/{fraction.denominator}"
 
 
+def dict_of(given: Optional[Mapping[str, Any]], what: str, example: str) -> dict[str, Any]:
+    """A copy; empty for None."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{what} is {given!r}; give a dict, such as {example}")
+    return dict(given or {})
+
+
 def text_of_settings(settings: Mapping[str, object]) -> dict[str, str]:
     def text(value: object) -> str:
         return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 
-    if not isinstance(settings, Mapping):
-        raise InputError(f"settings is {settings!r}; give a dict, such as {{'modules': 5}}")
-    return {str(name): text(value) for name, value in settings.items()}
+    return {str(name): text(value) for name, value in dict_of(settings, "settings", "{'modules': 5}").items()}
 
 
 def choose(chosen: Chosen, names: list[str], what: str, known: dict[tuple[str, ...], npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:

@@ -19,7 +19,10 @@ from_json = json.loads
 def pack(value: Any) -> bytes:
     """None, booleans, numbers, text, bytes, arrays, lists, tuples, sets and dicts of them."""
     out: list[bytes] = []
-    _pack(value, out)
+    try:
+        _pack(value, out)
+    except RecursionError:
+        raise StateError("a value holds itself, or is nested too deep to be part of a state or a message; use flat lists") from None
     return b"".join(out)
 
 
@@ -33,7 +36,10 @@ def _pack(value: Any, out: list[bytes]) -> None:
     elif value is True or value is False:
         out.append(b"t" if value else b"f")
     elif isinstance(value, int):
-        out.append(_sized(b"i", str(int(value)).encode()))
+        try:
+            out.append(_sized(b"i", str(int(value)).encode()))
+        except ValueError:  # Python writes no more than 4300 digits
+            raise StateError("a whole number of thousands of digits cannot be part of a state or a message; use bytes") from None
     elif isinstance(value, float):
         out.append(b"d" + struct.pack("<d", value))
     elif isinstance(value, str):
@@ -106,7 +112,10 @@ class _Reader:
 def unpack(data: bytes) -> Any:
     """The value that pack() made bytes of."""
     reader = _Reader(data)
-    value = reader.value()
+    try:
+        value = reader.value()
+    except RecursionError:
+        raise StateError("a packed value is nested too deep; use another snapshot") from None
     if reader.at != len(data):
         raise StateError("a packed value has bytes left over; use another snapshot")
     return value

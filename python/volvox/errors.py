@@ -82,6 +82,11 @@ class RunFailed(VolvoxError, RuntimeError):
     Where code in Python raised the exception that ended the tick, that exception is the cause of this one.
     """
 
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        return super().fix or "mend what failed; then load the world again, or restore a snapshot from before"
+
 
 class ClosedError(VolvoxError, ValueError):
     """The world was closed."""

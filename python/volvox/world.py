@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _codec, _core, foreign, gazebo, notebook, usd
-from ._arguments import Chosen, Floats, choose, floats, numbers, suggestion, text_of_settings, tick_length, warn, whole
+from ._arguments import Chosen, Floats, choose, dict_of, floats, numbers, suggestion, text_of_settings, tick_length, warn, whole
 from .errors import ClosedError, InputError, RunFailed, StateError
 from .events import DockEvent, MessageEvent, Network
 from .report import Report
@@ -546,8 +546,6 @@ def load(
 
     Raises InputError, with file, line and what to do.
     """
-    if isinstance(behaviors, (str, bytes)) or not isinstance(behaviors or {}, Mapping):
-        raise InputError(f"behaviors is {behaviors!r}; give a dict from names to classes, such as {{'snake': Wave}}")
     if isinstance(plugins, (str, os.PathLike)):
         plugins = [plugins]
     arguments: dict[str, Any] = {
@@ -558,9 +556,9 @@ def load(
         "substep": substep,
         "precision": precision,
         "duration": duration,
-        "settings": text_of_settings(settings or {}),
+        "settings": text_of_settings({} if settings is None else settings),
         "plugins": [os.fspath(plugin) for plugin in plugins],
-        "behaviors": dict(behaviors or {}),
+        "behaviors": dict_of(behaviors, "behaviors", "{'snake': Wave}"),
         "restore": restore if restore is None or isinstance(restore, bytes) else pathlib.Path(restore).read_bytes(),
         "accept_changes": accept_changes,
     }
