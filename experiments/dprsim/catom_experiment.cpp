@@ -12,11 +12,14 @@
 #include <stdexcept>
 
 #include "settings.h"
+#include "volvox/base/csv.h"
 #include "volvox/base/index.h"
 #include "volvox/base/random.h"
+#include "volvox/base/text.h"
 #include "volvox/base/union_find.h"
 #include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/scenes.h"
+#include "volvox/report/chart.h"
 
 namespace volvox::experiments::dprsim {
 
@@ -274,6 +277,27 @@ void CatomExperiment::measure_world(sim::Metrics& metrics) const {
   const std::uint64_t hash = mixed_ != nullptr ? mixed_->hash() : world_->hash();
   metrics.set("catoms_hash_high", high_word(hash), "the state hash of the catoms, its upper 32 bits");
   metrics.set("catoms_hash_low", low_word(hash), "the lower 32 bits");
+}
+
+Result<void> write_counts(const std::filesystem::path& folder, const CountByTick& counted) {
+  Csv csv({"tick", counted.column});
+  report::Curve curve{.label = counted.label, .points = {}, .join = report::Join::steps};
+  for (std::size_t k = 0; k < counted.counts.size(); ++k) {
+    const std::int64_t tick = counted.first_tick + std::int64_t(k);
+    csv.row(tick, counted.counts[k]);
+    curve.points.push_back({real(tick), real(counted.counts[k])});
+  }
+  if (auto written = write_file(folder / (counted.name + ".csv"), csv.text()); !written.ok()) return written;
+  report::Panel panel;
+  panel.x.label = "tick";
+  panel.y.label = counted.unit;
+  panel.curves = {curve};
+  if (counted.most) {
+    const double last = real(std::max<std::size_t>(1, counted.counts.size()));
+    panel.curves.push_back(
+        {.label = counted.most_label, .points = {{0, *counted.most}, {last, *counted.most}}, .dashed = true});
+  }
+  return write_file(folder / (counted.name + ".svg"), svg(report::Chart{.title = counted.title, .panels = {panel}}));
 }
 
 }  // namespace volvox::experiments::dprsim

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "volvox/lattice/catom_world.h"
 #include "volvox/mixed/mixed_world.h"
@@ -8,6 +13,16 @@
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::dprsim {
+
+// A number of catoms after each tick, as FOLDER/NAME.csv (columns tick and `column`) and as a chart FOLDER/NAME.svg.
+struct CountByTick {
+  std::string name, column, title, label, unit;  // label: of the curve; unit: of the vertical axis
+  const std::vector<std::uint64_t>& counts;
+  std::int64_t first_tick = 0;
+  std::optional<double> most{};  // that there can be: a dashed line
+  std::string most_label{};
+};
+Result<void> write_counts(const std::filesystem::path& folder, const CountByTick& counted);
 
 // What experiments with catoms share. Their lattice world stands beside the run's own, which is empty: it is saved,
 // restored and hashed with it, and uses its threads. One tick of the run is one of DPRSim's.

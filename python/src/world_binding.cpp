@@ -146,8 +146,6 @@ std::unique_ptr<WorldHandle> load(const std::string& experiment, const std::stri
                                   const std::optional<py::bytes>& restore, bool accept_changes) {
   sim::RunOptions options;
   options.experiment = experiment, options.engine = engine, options.seed = seed;
-  if (threads < 1 || threads > 1024)
-    throw Failure(Kind::input, std::to_string(threads) + " threads are not possible", "give 1 to 1024");
   options.threads = threads;
   if (dt) options.dt = value_or_throw(TickLength::parse(*dt));
   if (substep && !(*substep > 0 && *substep <= 1))

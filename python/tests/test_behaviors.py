@@ -137,6 +137,17 @@ def test_messages_arrive_as_they_were_sent(content: Any) -> None:
     assert str(got[0]) == str(content)
 
 
+def test_values_without_an_end_are_refused() -> None:
+    holds_itself: list[Any] = []
+    holds_itself.append(holds_itself)
+    for value, what in ((holds_itself, "holds itself"), (10**5000, "thousands of digits"), ([object()], "type object")):
+        with pytest.raises(volvox.StateError, match=what) as refused:
+            volvox._codec.pack(value)
+        assert refused.value.fix.startswith("use ")
+    with pytest.raises(volvox.StateError, match="nested too deep"):
+        volvox._codec.unpack(b"l\x01\0\0\0\0\0\0\0" * 100_000)
+
+
 def test_a_period_is_kept() -> None:
     calls: list[float] = []
 

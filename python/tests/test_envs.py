@@ -182,7 +182,7 @@ def test_driving_at_the_other_docks(seed: int) -> None:
     assert docked and total > 12, total
 
 
-@pytest.mark.parametrize("bad", [np.zeros(3), np.full(10, np.nan), np.zeros((5, 2))])
+@pytest.mark.parametrize("bad", [np.zeros(3), np.full(10, np.nan), np.zeros((5, 2)), np.zeros(10) + 1j, "left"])
 def test_bad_actions(bad: Any) -> None:
     env = volvox.envs.make("Snake")
     with pytest.raises(gymnasium.error.ResetNeeded):
@@ -193,8 +193,10 @@ def test_bad_actions(bad: Any) -> None:
     env.step(np.zeros(10))
     vector = volvox.envs.make_vec("Snake", 2)
     vector.reset(seed=1)
+    before = [world.state_hash for world in vector.population]
     with pytest.raises(volvox.InputError):
-        vector.step(np.stack([bad, bad]))
+        vector.step([np.ones(10), bad])
+    assert [world.state_hash for world in vector.population] == before
 
 
 def test_bad_tasks() -> None:

@@ -31,8 +31,11 @@ def test_the_package_has_what_it_needs() -> None:
     inside = pathlib.Path(volvox.__file__).parent
     assert (inside / "py.typed").is_file()
     robots = {file.relative_to(ROOT / "robots") for file in (ROOT / "robots").glob("*/*.sdf")}
-    assert len(robots) >= 8 and all((inside / "_native/share/volvox/robots" / robot).is_file() for robot in robots)
-    assert (inside / "_native/share/volvox/experiments/remod3d/snake/world.sdf").is_file()
+    missing = [robot for robot in robots if not (inside / "_native/share/volvox/robots" / robot).is_file()]
+    assert len(robots) >= 8 and not missing, missing
+    worlds = {file.relative_to(ROOT / "experiments") for file in (ROOT / "experiments").glob("*/*/world.sdf")}
+    missing = [world for world in worlds if not (inside / "_native/share/volvox/experiments" / world).is_file()]
+    assert len(worlds) >= 20 and not missing, missing
     assert (inside / "_native/share/doc/volvox/LICENSE").is_file()
     if (ROOT / "web/dist/index.html").is_file():
         assert (inside / "_native/share/volvox/web/dist/index.html").is_file()

@@ -78,7 +78,7 @@ def test_a_wrong_state() -> None:
     class Number(Missing):
         state = 5  # type: ignore[assignment]
 
-    with pytest.raises(volvox.InputError, match="not a tuple of names"):
+    with pytest.raises(volvox.InputError, match="give a tuple of names"):
         volvox.load(chain("own"), behaviors={"own": Number})
 
 

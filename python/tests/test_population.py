@@ -46,8 +46,11 @@ def test_bad_populations() -> None:
     worlds = snakes(2)
     with pytest.raises(volvox.InputError, match="twice"):
         volvox.Population([worlds[0], worlds[0]])
-    with pytest.raises(volvox.InputError, match="threads"):
-        volvox.Population(worlds, 0)
+    for threads in (0, 1.5, "2"):
+        with pytest.raises(volvox.InputError, match="threads"):
+            volvox.Population(worlds, threads)  # type: ignore[arg-type]
+    with pytest.raises(volvox.InputError, match="made of worlds"):
+        volvox.Population([worlds[0], 3])  # type: ignore[list-item]
     population = volvox.Population(worlds)
     with pytest.raises(volvox.InputError, match="no world 2"):
         population.step(1, [2])

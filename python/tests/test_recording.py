@@ -68,6 +68,11 @@ def test_bad_recordings(tmp_path: pathlib.Path, snake: volvox.World) -> None:
     for first, last, every in ((-1, None, 1), (0, 99, 1), (4, 2, 1), (0, None, 0)):
         with pytest.raises(volvox.InputError, match="give ticks from"):
             recording.read(first, last, every)
+    for threads in (0, -1, 1.5):  # 0 ended the interpreter once
+        with pytest.raises(volvox.InputError, match="threads"):
+            recording.verify(threads=threads)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError, match="no such folder.*nowhere"):
+        recording.save_page(tmp_path / "nowhere/page.html")
     with volvox.load("remod3d/snake") as late:
         late.step()
         with pytest.raises(volvox.InputError, match="before the first step"):

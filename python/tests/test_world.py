@@ -249,9 +249,13 @@ def test_inputs(snake: volvox.World) -> None:
 
 
 def test_warnings_of_worlds() -> None:
-    with pytest.warns(volvox.VolvoxWarning, match="nothing here has a mind"):
+    with pytest.warns(volvox.VolvoxWarning, match="nothing here has a mind") as told:
         world = volvox.load(world_text(""))
     assert any("nothing here" in text for _, text in world.log)
+    with pytest.warns(volvox.VolvoxWarning, match="an input was refused") as refused, volvox.load("remod3d/snake") as snake:
+        snake.set_parameter("nothing", 1)
+        snake.run(0.1)
+    assert [warning.filename for warning in [*told, *refused]] == [__file__, __file__], "where the user can mend it"
 
 
 def test_pictures(snake: volvox.World) -> None:

@@ -19,7 +19,10 @@ from_json = json.loads
 def pack(value: Any) -> bytes:
     """None, booleans, numbers, text, bytes, arrays, lists, tuples, sets and dicts of them."""
     out: list[bytes] = []
-    _pack(value, out)
+    try:
+        _pack(value, out)
+    except RecursionError:
+        raise StateError("a value holds itself, or is nested too deep to be part of a state or a message; use flat lists") from None
     return b"".join(out)
 
 
@@ -33,7 +36,10 @@ def _pack(value: Any, out: list[bytes]) -> None:
     elif value is True or value is False:
         out.append(b"t" if value else b"f")
     elif isinstance(value, int):
-        out.append(_sized(b"i", str(int(value)).encode()))
+        try:
+            out.append(_sized(b"i", str(int(value)).encode()))
+        except ValueError:  # Python writes no more than 4300 digits
+            raise StateError("a whole number of thousands of digits cannot be part of a state or a message; use bytes") from None
     elif isinstance(value, float):
         out.append(b"d" + struct.pack("<d", value))
     elif isinstance(value, str):
@@ -72,7 +78,7 @@ class _Reader:
 
     def take(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise StateError("a packed value ends too early")
+            raise StateError("a packed value ends too early; use another snapshot")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -100,15 +106,18 @@ class _Reader:
             return values if tag == b"l" else tuple(values) if tag == b"u" else set(values)
         if tag == b"m":
             return {self.value(): self.value() for _ in range(self.size())}
-        raise StateError("a packed value is damaged")
+        raise StateError("a packed value is damaged; use another snapshot")
 
 
 def unpack(data: bytes) -> Any:
     """The value that pack() made bytes of."""
     reader = _Reader(data)
-    value = reader.value()
+    try:
+        value = reader.value()
+    except RecursionError:
+        raise StateError("a packed value is nested too deep; use another snapshot") from None
     if reader.at != len(data):
-        raise StateError("a packed value has bytes left over")
+        raise StateError("a packed value has bytes left over; use another snapshot")
     return value
 
 
@@ -118,7 +127,7 @@ def declared(holder: Any) -> tuple[str, ...] | None:
     if names is None or isinstance(names, str):
         return None if names is None else (names,)
     if not isinstance(names, (tuple, list)) or not all(isinstance(each, str) for each in names):
-        raise StateError(f"the state of {getattr(holder, '__name__', type(holder).__name__)} is {names!r}, not a tuple of names")
+        raise StateError(f"the state of {getattr(holder, '__name__', type(holder).__name__)} is {names!r}; give a tuple of names, such as ('phase',)")
     return tuple(names)
 
 
@@ -140,6 +149,6 @@ def set_state(holder: Any, data: bytes) -> None:
     values = unpack(data)
     names = declared(holder) or ()
     if not isinstance(values, dict) or tuple(values) != names:
-        raise StateError(f"the state of {type(holder).__name__} lists other attributes than {', '.join(names) or 'none'}")
+        raise StateError(f"the state of {type(holder).__name__} lists other attributes than {', '.join(names) or 'none'}; use the class that the snapshot was taken with")
     for name, value in values.items():
         setattr(holder, name, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 from typing import Union
@@ -13,6 +14,8 @@ def replace_file(file: Union[str, os.PathLike[str]], content: bytes) -> None:
     if path.exists() and not path.is_file():  # a pipe or device
         path.write_bytes(content)
         return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into; make it first", str(path.parent))
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with open(part, "wb") as written:

@@ -40,13 +40,13 @@ def _text(value: object) -> str:
         return str(int(value))
     if isinstance(value, (float, np.floating)):
         if not math.isfinite(value):
-            raise InputError(f"{value} is not a finite number")
+            raise InputError(f"{value} is not a finite number; give one that is")
         return repr(float(value))
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if isinstance(value, (Sequence, np.ndarray)):
         return " ".join(_text(each) for each in value)
-    raise InputError(f"{value!r} is neither a number, a text nor a list of numbers")
+    raise InputError(f"{value!r} is neither a number, a text nor a list of numbers; give one of them")
 
 
 def _vector(values: Numbers, length: int, what: str) -> str:
@@ -73,7 +73,7 @@ def _put(parent: ET.Element, tag: str, text: Optional[object] = None, **attribut
 
 def _name_is_good(name: str) -> str:
     if not isinstance(name, str) or not name or any(c in name for c in " .\t\n\"'<>&"):
-        raise InputError(f"'{name}' cannot be a name: give letters, digits and _, without blanks and dots")
+        raise InputError(f"'{name}' cannot be a name; give letters, digits and _, without blanks and dots")
     return name
 
 
@@ -126,7 +126,7 @@ def _look(parent: ET.Element, color: Optional[Numbers]) -> None:
 def _mind(parent: ET.Element, behavior: Optional[str], parameters: Optional[Mapping[str, object]]) -> None:
     if behavior is None:
         if parameters:
-            raise InputError("parameters are those of a behavior: give behavior=, too")
+            raise InputError("parameters are those of a behavior; give behavior=, too")
         return
     mind = _put(parent, _ours("mind"), behavior=behavior)
     for name, value in (parameters or {}).items():

@@ -68,7 +68,8 @@ class VolvoxError(Exception):
     @property
     def fix(self) -> str:
         """What to do about the first error."""
-        return self.diagnostics[0].fix if self.diagnostics else ""
+        # Errors of this package itself are written "what is wrong; what to do".
+        return self.diagnostics[0].fix if self.diagnostics else super().__str__().partition("; ")[2]
 
 
 class InputError(VolvoxError, ValueError):
@@ -80,6 +81,11 @@ class RunFailed(VolvoxError, RuntimeError):
 
     Where code in Python raised the exception that ended the tick, that exception is the cause of this one.
     """
+
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        return super().fix or "mend what failed; then load the world again, or restore a snapshot from before"
 
 
 class ClosedError(VolvoxError, ValueError):

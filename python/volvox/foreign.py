@@ -9,10 +9,10 @@ import pathlib
 import re
 import subprocess
 import sys
-import warnings
 from typing import Union
 
-from .errors import InputError, VolvoxWarning
+from ._arguments import warn
+from .errors import InputError
 from .world_spec import WorldSpec
 
 __all__ = ["converted", "urdf_of_xacro"]
@@ -31,7 +31,7 @@ def converted(source: Source) -> Union[str, WorldSpec]:
         spec, left_out = read_mjcf(text)
         if left_out:
             name = "the MJCF" if text.lstrip().startswith("<") else text
-            warnings.warn(f"{name} says what Volvox cannot: {'; '.join(left_out)}", VolvoxWarning, stacklevel=3)
+            warn(f"{name} says what Volvox cannot: {'; '.join(left_out)}")
         return spec
     return text
 
@@ -82,7 +82,7 @@ def urdf_of_xacro(file: Source) -> str:
     """URDF as text. Files that it names (meshes) get their whole path: beside the file, or in a package around it."""
     path = pathlib.Path(file).resolve()
     if not path.is_file():
-        raise InputError(f"there is no file {path}")
+        raise InputError(f"there is no file {path}; give the path of a .xacro file")
     if importlib.util.find_spec("xacro") is None:
         raise InputError(f"{path.name} is xacro, which is not installed; run: pip install xacro")
     text = _expanded(path)

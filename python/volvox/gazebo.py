@@ -99,7 +99,7 @@ class _Writer:
             except InputError:
                 own = self.own_model(name)
                 if own is None:
-                    raise InputError(f"the robot '{kind}' of '{name}' has no SDF file by its name: it cannot be written") from None
+                    raise InputError(f"the robot '{kind}' of '{name}' has no SDF file by its name; save the robot as a file, or leave it out") from None
                 return own
         return self.robots[kind]
 

@@ -114,7 +114,7 @@ def _compile(model: Union[str, os.PathLike[str]]) -> Any:
         if text.lstrip().startswith("<"):
             return mujoco.MjModel.from_xml_string(text)
         if not pathlib.Path(text).exists():
-            raise InputError(f"there is no file {text}")
+            raise InputError(f"there is no file {text}; give the path of an MJCF file")
         return mujoco.MjModel.from_xml_path(text)
     except ValueError as error:
         line = re.search(r"line (\d+)", str(error))

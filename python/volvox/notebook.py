@@ -45,7 +45,7 @@ _PLAYER = """<div class="volvox-film" style="display:inline-block;font-family:sa
 def png(picture: npt.NDArray[np.uint8]) -> bytes:
     """A picture of shape (height, width, 3) as the content of a PNG file."""
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
-        raise InputError(f"a picture has the shape (height, width, 3) and 8 bits, not {picture.shape} and {picture.dtype}")
+        raise InputError(f"this is no picture: {picture.shape} and {picture.dtype}; give (height, width, 3) and 8 bits")
     height, width, _ = picture.shape
     rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
     rows[:, 0] = 1  # each pixel less the one to its left: even surfaces are then zeros
@@ -68,7 +68,7 @@ class Film:
 
     def __init__(self, frames: Sequence[npt.NDArray[np.uint8]], times: Sequence[float], title: str = "film", speed: float = 1.0) -> None:
         if not frames or len(frames) != len(times):
-            raise InputError(f"a film needs as many times as pictures, and at least one: {len(frames)} pictures, {len(times)} times")
+            raise InputError(f"a film of {len(frames)} pictures and {len(times)} times is not possible; give as many times as pictures, and at least one")
         self.frames: npt.NDArray[np.uint8] = np.stack(frames)
         """(frames, height, width, 3), sRGB"""
         self.times: npt.NDArray[np.float64] = np.array(times, dtype=np.float64)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Callable, Iterator, Optional, Sequence
 
 from . import _core
+from ._arguments import whole
+from .errors import InputError
 from .world import World
 
 __all__ = ["Population"]
@@ -18,7 +21,10 @@ class Population(Sequence[World]):
 
     def __init__(self, worlds: Sequence[World], threads: int = 1) -> None:
         self._worlds = list(worlds)
-        self._core = _core.Population([world._core for world in self._worlds], threads)
+        for world in self._worlds:
+            if not isinstance(world, World):
+                raise InputError(f"a population is made of worlds, and {world!r} is none; use volvox.load()")
+        self._core = _core.Population([world._core for world in self._worlds], whole(threads, "threads", 1, 1024))
 
     def __getitem__(self, index: int) -> World:  # type: ignore[override]
         return self._worlds[index]
@@ -42,7 +48,7 @@ class Population(Sequence[World]):
         stepping like Ctrl-C. The worlds are in use meanwhile. Raises RunFailed where a world fails; the others have made
         their ticks then.
         """
-        chosen = list(range(len(self._worlds))) if which is None else [int(i) for i in which]
+        chosen = list(range(len(self._worlds))) if which is None else [operator.index(i) for i in which]
         self._core.step(ticks, chosen, progress)
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import dict_of, whole
 from ._files import replace_file
 from .errors import InputError, VolvoxError
 from .events import DockEvent
@@ -164,4 +165,4 @@ class Recording:
         command(), act(), push() and controllers did is in the recording. accept_changes: also with files that have
         changed since. Ctrl-C stops it.
         """
-        return Verification(*self._core.verify(dict(behaviors or {}), int(threads), accept_changes))
+        return Verification(*self._core.verify(dict_of(behaviors, "behaviors", "{'snake': Wave}"), whole(threads, "threads", 1, 1024), accept_changes))

@@ -30,10 +30,10 @@ def write_usd(world: World, file: Union[str, os.PathLike[str]]) -> list[str]:
         import mujoco
         import pxr  # noqa: F401
     except ImportError as missing:
-        raise InputError(f"USD needs {missing.name}: pip install volvox[usd]") from None
+        raise InputError(f"USD needs {missing.name}; pip install volvox[usd]") from None
     path = os.fspath(file)
     if not path.endswith((".usd", ".usda", ".usdc")):
-        raise InputError(f"'{path}' is no name of a USD file: give one that ends in .usda (text), .usdc or .usd")
+        raise InputError(f"'{path}' is no name of a USD file; give one that ends in .usda (text), .usdc or .usd")
     text, left_out = world.mjcf()
     # What is said there of MuJoCo alone: its mixture of friction.
     left_out = [words.replace(": MuJoCo takes the larger of two, Volvox the geometric mean", ": Volvox takes the geometric mean") for words in left_out]
@@ -46,9 +46,9 @@ def write_usd(world: World, file: Union[str, os.PathLike[str]]) -> list[str]:
         writer.write(str(part))
         os.replace(part, there)
     except InputError:
-        raise InputError(f"{path} cannot be written") from None
+        raise InputError(f"{path} cannot be written; give a folder that is there, with room") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be written: {error}") from None
+        raise InputError(f"{path} cannot be written ({error}); give a folder that is there, with room") from None
     finally:
         if "\0" not in path:
             part.unlink(missing_ok=True)
@@ -94,7 +94,7 @@ class _Writer:
         try:
             self.stage = Usd.Stage.CreateNew(path)
         except Exception as error:
-            raise InputError(f"{path} cannot be written: {error}") from None
+            raise InputError(f"{path} cannot be written ({error}); give a folder that is there, with room") from None
         UsdGeom.SetStageUpAxis(self.stage, UsdGeom.Tokens.z)
         UsdGeom.SetStageMetersPerUnit(self.stage, 1.0)
         UsdPhysics.SetStageKilogramsPerUnit(self.stage, 1.0)

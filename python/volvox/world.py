@@ -7,7 +7,6 @@ import os
 import pathlib
 import shutil
 import tempfile
-import warnings
 import weakref
 from fractions import Fraction
 from types import TracebackType
@@ -17,16 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _codec, _core, foreign, gazebo, notebook, usd
-from ._arguments import (
-    Chosen,
-    Floats,
-    choose,
-    numbers,
-    suggestion,
-    text_of_settings,
-    tick_length,
-)
-from .errors import ClosedError, InputError, RunFailed, StateError, VolvoxWarning
+from ._arguments import Chosen, Floats, choose, dict_of, floats, numbers, suggestion, text_of_settings, tick_length, warn, whole
+from .errors import ClosedError, InputError, RunFailed, StateError
 from .events import DockEvent, MessageEvent, Network
 from .report import Report
 from .robot_spec import RobotSpec
@@ -174,10 +165,12 @@ class World:
         out: a folder for summary.json, metrics.csv, report.html and, with record, the recording. progress is called a
         few times a second with the simulated time in s.
         """
+        if seconds is not None and not (isinstance(seconds, (int, float, np.integer, np.floating)) and 0 <= seconds <= 1e9):
+            raise InputError(f"a run of {seconds!r} s is not possible; give seconds from 0 to 1e9")
         last = self.ticks if seconds is None else self.tick + round(seconds / self.dt)
         if record:
             if out is None:
-                raise InputError("a recording needs a folder: give out=FOLDER")
+                raise InputError("a recording needs a folder; give out=FOLDER")
             self.record(out)
         chunk = max(1, round(0.25 / self.dt)) if progress else max(1, last - self.tick)
         while self.tick < last:
@@ -341,7 +334,7 @@ class World:
         """
         indices = None if modules is None else choose(modules, self.module_names, "modules", self._chosen)
         count = len(self.module_names) if indices is None else len(indices)
-        array = np.asarray(values, dtype=np.float64)
+        array = floats(values, "values")
         if array.ndim == 0:
             array = np.full(count, float(array))
         self._core.act(action, np.ascontiguousarray(array), indices, control)
@@ -389,7 +382,7 @@ class World:
         """
         call = getattr(controller, "step", controller)
         if not callable(call):
-            raise InputError("a controller is a callable, or has a method step(world)")
+            raise InputError("this is no controller; give a callable, or an object with a method step(world)")
         label = name or getattr(controller, "__name__", "") or type(controller).__name__
         self._controllers.append((label, call, controller))
         undeclared = [each for each, _, holder in self._controllers if _codec.declared(holder) is None]
@@ -419,7 +412,7 @@ class World:
     def fork(self) -> World:
         """A second world in the same state, which goes its own way. Controllers are not copied: add them again."""
         if self._controllers:
-            raise InputError("a world with controllers cannot be forked: load it again, add them, and restore(snapshot())")
+            raise InputError("a world with controllers cannot be forked; load it again, add them, and restore(snapshot())")
         return _make(dict(self._arguments, restore=self.snapshot()), self._folder)
 
     # --- Output --------------------------------------------------------------------------------
@@ -489,7 +482,7 @@ class World:
         for level, text in self._core.take_log():
             self._log.append((level, text))
             if level == "warning":
-                warnings.warn(text, VolvoxWarning, stacklevel=4)
+                warn(text)
 
 
 def _control(reference: weakref.ref[World]) -> None:
@@ -502,7 +495,7 @@ def _control(reference: weakref.ref[World]) -> None:
 def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> Optional[bytes]:
     world = reference()
     if world is None:
-        raise ClosedError("this world is gone")
+        raise ClosedError("this world is gone; load it again")
     holders = [holder for _, _, holder in world._controllers]
     if data is None:
         if not any(_codec.declared(holder) for holder in holders):
@@ -512,7 +505,7 @@ def _controller_state(reference: weakref.ref[World], data: Optional[bytes]) -> O
         return None
     states = _codec.unpack(data)
     if not isinstance(states, list) or len(states) != len(holders):
-        raise StateError(f"the snapshot is not of a world with {len(holders)} controllers")
+        raise StateError(f"the snapshot is not of a world with {len(holders)} controllers; add those that it was taken with")
     for holder, state in zip(holders, states):
         _codec.set_state(holder, state)
     return None
@@ -553,35 +546,48 @@ def load(
 
     Raises InputError, with file, line and what to do.
     """
-    folder: Optional[tempfile.TemporaryDirectory[str]] = None
-    if not isinstance(experiment, (WorldSpec, RobotSpec)):
-        experiment = foreign.converted(experiment)
-    if isinstance(experiment, (WorldSpec, RobotSpec)):
-        folder = tempfile.TemporaryDirectory(prefix="volvox_")
-        experiment = str(experiment.save(pathlib.Path(folder.name) / "world.sdf"))
-    where = os.fspath(experiment)
-    if where.lstrip().startswith("<"):
-        folder = tempfile.TemporaryDirectory(prefix="volvox_")
-        is_urdf = "<robot" in where and "<sdf" not in where
-        where = os.path.join(folder.name, "robot.urdf" if is_urdf else "world.sdf")
-        pathlib.Path(where).write_text(os.fspath(experiment).lstrip(), encoding="utf-8", errors="surrogateescape")
-    if restore is not None and not isinstance(restore, bytes):
-        restore = pathlib.Path(restore).read_bytes()
-    if isinstance(seed, bool) or seed < 0 or seed >= 2**64:
-        raise InputError(f"the seed is {seed}; give a whole number from 0 to 2**64 - 1")
-    arguments = {
-        "experiment": where,
+    if isinstance(plugins, (str, os.PathLike)):
+        plugins = [plugins]
+    arguments: dict[str, Any] = {
         "engine": engine,
-        "seed": int(seed),
-        "threads": int(threads),
+        "seed": whole(seed, "the seed", 0, 2**64 - 1),
+        "threads": whole(threads, "threads", 1, 1024),
         "dt": tick_length(dt),
         "substep": substep,
         "precision": precision,
         "duration": duration,
-        "settings": text_of_settings(settings or {}),
+        "settings": text_of_settings({} if settings is None else settings),
         "plugins": [os.fspath(plugin) for plugin in plugins],
-        "behaviors": dict(behaviors or {}),
-        "restore": restore,
+        "behaviors": dict_of(behaviors, "behaviors", "{'snake': Wave}"),
+        "restore": restore if restore is None or isinstance(restore, bytes) else pathlib.Path(restore).read_bytes(),
         "accept_changes": accept_changes,
     }
-    return _make(arguments, folder)
+    where, folder = _on_disk(experiment)
+    try:
+        return _make({"experiment": where, **arguments}, folder)
+    except BaseException:
+        if folder is not None:
+            folder.cleanup()
+        raise
+
+
+def _on_disk(
+    experiment: Union[str, bytes, os.PathLike[str], WorldSpec, RobotSpec],
+) -> tuple[str, Optional[tempfile.TemporaryDirectory[str]]]:
+    """The name or the file of what shall be loaded, and the folder that was made for what is no file yet."""
+    source = os.fsdecode(experiment) if isinstance(experiment, bytes) else experiment
+    if not isinstance(source, (WorldSpec, RobotSpec)):
+        source = foreign.converted(source)
+    if isinstance(source, str) and not source.lstrip().startswith("<"):
+        return source, None
+    folder = tempfile.TemporaryDirectory(prefix="volvox_")
+    try:
+        if not isinstance(source, str):
+            return str(source.save(pathlib.Path(folder.name) / "world.sdf")), folder
+        is_urdf = "<robot" in source and "<sdf" not in source
+        file = pathlib.Path(folder.name) / ("robot.urdf" if is_urdf else "world.sdf")
+        file.write_text(source.lstrip(), encoding="utf-8", errors="surrogateescape")
+        return str(file), folder
+    except BaseException:
+        folder.cleanup()
+        raise

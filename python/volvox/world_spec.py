@@ -84,7 +84,7 @@ class WorldSpec(_Spec):
         if not text.lstrip().startswith("<"):
             where = _core.experiment_file(text)
             if not where:
-                raise InputError(f"'{text}' makes its world in C++, and has no SDF that could be changed")
+                raise InputError(f"'{text}' makes its world in C++, and has no SDF that could be changed; change its settings, or build a world with WorldSpec(NAME)")
             if not where.endswith(".sdf"):
                 raise InputError(f"{where} is not SDF: only SDF can be changed; load() takes it as it is")
             folder = pathlib.Path(where).parent
@@ -128,7 +128,7 @@ class WorldSpec(_Spec):
         file = f"{_robot_name(robot.name)}.sdf"
         text = robot.sdf()
         if self._files.get(file, text) != text:
-            raise InputError(f"two robots are named '{robot.name}': give one another name")
+            raise InputError(f"two robots are named '{robot.name}'; give one another name")
         self._files[file] = text
         return file
 
@@ -191,7 +191,7 @@ class WorldSpec(_Spec):
         """Engages two docks, "a.front" and "b.back": the module that has no pose gets it from the other."""
         for dock in (from_, to):
             if dock.count(".") != 1:
-                raise InputError(f"'{dock}' is not a dock: give MODULE.DOCK")
+                raise InputError(f"'{dock}' is not a dock; give MODULE.DOCK")
         _put(self._top, _ours("connect"), from_=from_, to=to, turn=turn)
 
     # --- Surroundings ------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class WorldSpec(_Spec):
         """A fixed obstacle from an OBJ, STL, PLY, OFF, DAE or glTF file."""
         path = pathlib.Path(file).resolve()
         if not path.exists():
-            raise InputError(f"there is no file {path}")
+            raise InputError(f"there is no file {path}; see volvox.experiments() for names")
         for element in self._obstacle(name, pose, color, seen=True):
             made = _put(_put(element, "geometry"), "mesh")
             _put(made, "uri", str(path))

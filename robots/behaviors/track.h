@@ -7,11 +7,12 @@
 // curved, small where it is flat. A module knows this direction from gravity and sets its own two joints;
 // while the loop rolls, the shape stays fixed in space. Opposite joints have equal angles, which closes the loop.
 //
-// Direction estimate: the loop moves along its own shape, so a module knows from the rate of the loop and the bend of
-// the loop where it is how fast it turns. It corrects direction and rate with its accelerometer, from whose reading it
-// takes the acceleration towards the inside of the loop, which it knows for the same reason. It also receives from both
-// neighbours their estimate of the direction at the shared dock, which averages the errors of the sensors. No clocks
-// are needed. A module may instead integrate its gyroscope and correct it slowly with its accelerometer (`gyroscope`).
+// Direction estimate: the loop moves along its own shape. How fast a module turns follows from the rate of the loop and
+// from how much the loop is bent at that module; so does its acceleration towards the inside of the loop. The module
+// predicts both, and corrects direction and rate with its accelerometer, less that acceleration. It also receives from
+// both neighbours their estimate of the direction at the shared dock, which averages the errors of the sensors. No
+// clocks are needed. A module may instead integrate its gyroscope and correct it slowly with its accelerometer
+// (`gyroscope`).
 #pragma once
 
 #include "volvox/mind/behavior.h"
@@ -41,10 +42,11 @@ class Track final : public mind::Behavior {
   void step(mind::Agent& agent) override;
   bool receive(mind::Agent& agent, const mind::Message& message) override;
   VOLVOX_STATE(halted_, stretch_, heard_)
+  // For a behaviour that has a Track as a part.
   template <class A>
   void archive(A& ar) {
     archive_state(ar);
-  }                                // as a part of another behaviour
+  }
   void halt() { halted_ = true; }  // from now on the wanted speed is 0
 
  private:

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 
-#include "volvox/base/csv.h"
-#include "volvox/base/text.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/scenes.h"
-#include "volvox/report/chart.h"
 
 namespace volvox::experiments::dprsim {
 namespace {
@@ -103,19 +100,12 @@ void Flood::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
 }
 
 Result<void> Flood::write(const std::filesystem::path& folder) const {
-  Csv csv({"tick", "reached"});
-  report::Curve curve{.label = "catoms reached", .points = {}, .join = report::Join::steps};
-  for (std::size_t tick = 0; tick < reached_.size(); ++tick) {
-    csv.row(tick, reached_[tick]);
-    curve.points.push_back({real(tick), real(reached_[tick])});
-  }
-  if (auto written = write_file(folder / "reached.csv", csv.text()); !written.ok()) return written;
-  report::Panel panel;
-  panel.x.label = "tick";
-  panel.y.label = "catoms";
-  panel.curves = {curve};
-  return write_file(folder / "reached.svg",
-                    svg(report::Chart{.title = "A wave floods the ensemble", .panels = {panel}}));
+  return write_counts(folder, {.name = "reached",
+                               .column = "reached",
+                               .title = "A wave floods the ensemble",
+                               .label = "catoms reached",
+                               .unit = "catoms",
+                               .counts = reached_});
 }
 
 void Flood::archive_state(Archive& ar) {

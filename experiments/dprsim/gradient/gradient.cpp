@@ -2,11 +2,8 @@
 
 #include <algorithm>
 
-#include "volvox/base/csv.h"
 #include "volvox/base/random.h"
-#include "volvox/base/text.h"
 #include "volvox/lattice/programs/gradient.h"
-#include "volvox/report/chart.h"
 
 namespace volvox::experiments::dprsim {
 
@@ -106,19 +103,12 @@ void Gradient::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
 }
 
 Result<void> Gradient::write(const std::filesystem::path& folder) const {
-  Csv csv({"tick", "right"});
-  report::Curve curve{.label = "catoms that know their distance", .points = {}, .join = report::Join::steps};
-  for (std::size_t tick = 0; tick < right_.size(); ++tick) {
-    csv.row(tick, right_[tick]);
-    curve.points.push_back({real(tick), real(right_[tick])});
-  }
-  if (auto written = write_file(folder / "distances.csv", csv.text()); !written.ok()) return written;
-  report::Panel panel;
-  panel.x.label = "tick";
-  panel.y.label = "catoms";
-  panel.curves = {curve};
-  return write_file(folder / "distances.svg",
-                    svg(report::Chart{.title = "Distances spread over the ensemble", .panels = {panel}}));
+  return write_counts(folder, {.name = "distances",
+                               .column = "right",
+                               .title = "Distances spread over the ensemble",
+                               .label = "catoms that know their distance",
+                               .unit = "catoms",
+                               .counts = right_});
 }
 
 void Gradient::archive_state(Archive& ar) {

@@ -6,11 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "volvox/base/csv.h"
 #include "volvox/base/random.h"
 #include "volvox/base/text.h"
 #include "volvox/lattice/scenes.h"
-#include "volvox/report/chart.h"
 
 namespace volvox::experiments::dprsim {
 namespace {
@@ -184,22 +182,15 @@ void Shape::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
 }
 
 Result<void> Shape::write(const std::filesystem::path& folder) const {
-  Csv csv({"tick", "filled"});
-  report::Curve curve{.label = "cells filled", .points = {}, .join = report::Join::steps};
-  for (std::size_t tick = 0; tick < filled_.size(); ++tick) {
-    csv.row(tick + 1, filled_[tick]);
-    curve.points.push_back({real(tick + 1), real(filled_[tick])});
-  }
-  if (auto written = write_file(folder / "filled.csv", csv.text()); !written.ok()) return written;
-  const double all = real(shape_.cells().size());
-  report::Curve whole{.label = "the shape",
-                      .points = {{0, all}, {real(std::max<std::size_t>(1, filled_.size())), all}},
-                      .dashed = true};
-  report::Panel panel;
-  panel.x.label = "tick";
-  panel.y.label = "cells";
-  panel.curves = {curve, whole};
-  return write_file(folder / "filled.svg", svg(report::Chart{.title = "A heap becomes a shape", .panels = {panel}}));
+  return write_counts(folder, {.name = "filled",
+                               .column = "filled",
+                               .title = "A heap becomes a shape",
+                               .label = "cells filled",
+                               .unit = "cells",
+                               .counts = filled_,
+                               .first_tick = 1,
+                               .most = real(shape_.cells().size()),
+                               .most_label = "the shape"});
 }
 
 void Shape::archive_state(Archive& ar) {

@@ -44,7 +44,7 @@ class Episode:
             rows = "one row for all modules" if self.task.shared_action else "a row for each module"
             raise InputError(f"actions have the shape {actions.shape}; give {(self.rows, self.task.action_size)}, {rows}")
         if not np.isfinite(actions).all():
-            raise InputError("actions must be finite numbers: there is a NaN or an infinity")
+            raise InputError("there is a NaN or an infinity in the actions; give finite numbers")
         self._effort = self.task.effort(actions)
         self.task.act(self.world, actions)
 

@@ -89,7 +89,7 @@ class Pit(Task):
 
     def __init__(self, modules: int = 8, pit: float = 0.4) -> None:
         if not (isinstance(modules, int) and 1 <= modules <= 12):
-            raise InputError(f"{modules} Scouts are not possible: give 1 to 12")
+            raise InputError(f"{modules} Scouts are not possible; give 1 to 12")
         self.settings = {"modules": modules, "pit": pit}
         self.pit = pit
         self.radius = 0.048  # m: the height of the axle
@@ -147,7 +147,7 @@ class Formation(Task):
 
     def __init__(self, robots: int = 4, radius: float = 1.0, height: float = 1.2) -> None:
         if not (isinstance(robots, int) and 1 <= robots <= 100):
-            raise InputError(f"{robots} quadrotors are not possible: give 1 to 100")
+            raise InputError(f"{robots} quadrotors are not possible; give 1 to 100")
         spec = WorldSpec("formation", dt="1/100", duration=self.seconds)
         spec.add_ground()
         for i in range(robots):

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pettingzoo
 
+from .._arguments import floats
 from ..errors import InputError
 from .episode import Episode
 from .single import Array
@@ -38,10 +39,10 @@ class ModulesEnv(pettingzoo.ParallelEnv[str, Array, Array]):
         lives: int = 1,
     ) -> None:
         if lives < 1:
-            raise InputError(f"{lives} lives are not possible: give 1 or more")
+            raise InputError(f"{lives} lives are not possible; give 1 or more")
         self.task = task_named(task)
         if self.task.shared_action:
-            raise InputError(f"the task {self.task.name} has one action for the whole robot: use make() or make_vec()")
+            raise InputError(f"the task {self.task.name} has one action for the whole robot; use make() or make_vec()")
         self.render_mode = render_mode
         self.world = self.task.load(world_seed, threads)
         self._episode = Episode(self.task, self.world)
@@ -83,10 +84,10 @@ class ModulesEnv(pettingzoo.ParallelEnv[str, Array, Array]):
             return {}, {}, {}, {}, {}
         unknown = set(actions) - set(self.agents)
         if unknown:
-            raise InputError(f"there is no agent {', '.join(sorted(unknown))} now: {', '.join(self.agents)}")
+            raise InputError(f"there is no agent {', '.join(sorted(unknown))} now; there are: {', '.join(self.agents)}")
         given = np.zeros((self._episode.modules, self.task.action_size))
         for agent, wanted in actions.items():
-            action = np.asarray(wanted, dtype=np.float64)
+            action = floats(wanted, f"the action of {agent}")
             if action.shape != (self.task.action_size,):
                 raise InputError(f"the action of {agent} has the shape {action.shape}; give ({self.task.action_size},)")
             given[self._module[agent]] = action

@@ -38,9 +38,9 @@ class Reconfigure(gymnasium.Env[Any, Any]):
 
     def __init__(self, modules: int = 6, *, render_mode: Optional[str] = None, world_seed: int = 1, threads: int = 1) -> None:
         if not (isinstance(modules, int) and 4 <= modules <= 8):
-            raise InputError(f"a ring of {modules} SuperBots is not possible here: give 4 to 8")  # the ends of ten do not meet: the ground holds them back
+            raise InputError(f"a ring of {modules} SuperBots is not possible here; give 4 to 8")  # the ends of ten do not meet: the ground holds them back
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InputError(f"there is no render mode '{render_mode}': use rgb_array, or None")
+            raise InputError(f"there is no render mode '{render_mode}'; use rgb_array, or None")
         self.render_mode = render_mode
         self.modules = modules
         self.observation_space = gymnasium.spaces.Box(-1.0, float(modules), (2 * modules + 2,), np.float32)
@@ -131,7 +131,7 @@ class Reconfigure(gymnasium.Env[Any, Any]):
         cut, goal = (options or {}).get("cut", cut), (options or {}).get("goal", goal)
         for edge in (cut, goal):
             if not (isinstance(edge, (int, np.integer)) and 0 <= edge < self.modules):
-                raise InputError(f"there is no edge {edge}: give 0 to {self.modules - 1}")
+                raise InputError(f"there is no edge {edge}; give 0 to {self.modules - 1}")
         self.world.restore(self._chain(int(cut)))
         self._bent, self._steps = 0.0, 0
         self._wanted = np.arange(self.modules) != goal
@@ -142,7 +142,7 @@ class Reconfigure(gymnasium.Env[Any, Any]):
         if self._steps < 0:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         if not self.action_space.contains(action):
-            raise InputError(f"there is no action {action!r}: give 0 to {self.modules + 1}")
+            raise InputError(f"there is no action {action!r}; give 0 to {self.modules + 1}")
         before = self._wrong()
         if action < self.modules:
             self._open(int(action))

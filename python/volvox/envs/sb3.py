@@ -56,7 +56,7 @@ class WorldVecEnv(VecEnv):
     def step_wait(self) -> tuple[Array, Array, npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Simulates the ticks of one step in all worlds."""
         if self._actions is None:
-            raise InputError("call step(actions), or step_async(actions) before step_wait()")
+            raise InputError("nothing was begun; call step(actions), or step_async(actions) before step_wait()")
         seen, rewards, terminated, truncated, _ = self.worlds.step(self._actions)
         self._actions = None
         self._return += rewards
@@ -90,11 +90,11 @@ class WorldVecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
         """Refused: all worlds share one task."""
-        raise InputError(f"{attr_name} cannot be set for single worlds: give the task what it needs when it is made")
+        raise InputError(f"{attr_name} cannot be set for single worlds; give the task what it needs when it is made")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> list[Any]:
         """Refused: all worlds share one environment."""
-        raise InputError(f"{method_name} cannot be called for single worlds: use .worlds, the environment of all")
+        raise InputError(f"{method_name} cannot be called for single worlds; use .worlds, the environment of all")
 
     def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Indices = None) -> list[bool]:
         """No world is wrapped."""

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments import floats
 from ..errors import InputError
 from .episode import Episode
 from .tasks import Task, task_named
@@ -34,7 +35,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         self, task: Union[str, Task], *, render_mode: Optional[str] = None, world_seed: int = 1, threads: int = 1
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InputError(f"there is no render mode '{render_mode}': use rgb_array, or None")
+            raise InputError(f"there is no render mode '{render_mode}'; use rgb_array, or None")
         self.task = task_named(task)
         self.render_mode = render_mode
         self.world = self.task.load(world_seed, threads)
@@ -52,7 +53,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         """Acts, and simulates the ticks of one step."""
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        actions = np.asarray(action, dtype=np.float64)
+        actions = floats(action, "the action")
         if actions.shape != self.action_space.shape:
             raise InputError(f"the action has the shape {actions.shape}; give {self.action_space.shape}")
         for _ in range(self.task.commands_per_step):

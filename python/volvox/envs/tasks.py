@@ -272,5 +272,5 @@ def task_named(task: Union[str, Task, None]) -> Task:
         return task
     known: Optional[type[Task]] = TASKS.get(task) if isinstance(task, str) else None
     if known is None:
-        raise InputError(f"there is no task '{task}': use one of {', '.join(TASKS)}, or a volvox.envs.Task")
+        raise InputError(f"there is no task '{task}'; use one of {', '.join(TASKS)}, or a volvox.envs.Task")
     return known()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
+from .._arguments import floats
 from ..errors import InputError
 from ..population import Population
 from .episode import Episode
@@ -25,7 +26,7 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def __init__(self, task: Union[str, Task], num_envs: int = 1, *, threads: int = 1, world_seed: int = 1) -> None:
         if num_envs < 1:
-            raise InputError(f"{num_envs} environments are not possible: give 1 or more")
+            raise InputError(f"{num_envs} environments are not possible; give 1 or more")
         self.task = task_named(task)
         self.num_envs = num_envs
         worlds = [self.task.load(world_seed) for _ in range(num_envs)]
@@ -48,10 +49,10 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         boolean array), only those of the mask begin."""
         seeds = [None] * self.num_envs if seed is None else [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
         if len(seeds) != self.num_envs:
-            raise InputError(f"{len(seeds)} seeds for {self.num_envs} environments")
+            raise InputError(f"{len(seeds)} seeds for {self.num_envs} environments; give one for each, or one number")
         mask = (options or {}).get("reset_mask")
         if mask is not None and (np.asarray(mask).shape != (self.num_envs,) or np.asarray(mask).dtype != np.bool_):
-            raise InputError(f"reset_mask must be {self.num_envs} booleans")
+            raise InputError(f"reset_mask is not possible; give {self.num_envs} booleans")
         for i, episode in enumerate(self._episodes):
             if mask is not None and not mask[i]:
                 continue
@@ -68,9 +69,11 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Acts in all worlds, and simulates the ticks of one step."""
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        given = np.asarray(actions, dtype=np.float64)
+        given = floats(actions, "the actions")
         if given.shape != self.action_space.shape:
             raise InputError(f"the actions have the shape {given.shape}; give {self.action_space.shape}")
+        if not np.isfinite(given).all():  # before one of the worlds is told
+            raise InputError("there is a NaN or an infinity in the actions; give finite numbers")
         rewards = np.zeros(self.num_envs)
         terminated = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = np.zeros(self.num_envs, dtype=np.bool_)

@@ -154,6 +154,18 @@ Result<std::vector<std::string>> engines_named(const std::optional<std::string>&
   return names;
 }
 
+Result<std::vector<std::string>> engines_to_compare(const std::optional<std::string>& list,
+                                                    const sim::Library& library) {
+  auto engines = engines_named(list);
+  if (!engines.ok() || !engines->empty()) return engines;
+  engines->push_back(physics::default_engine);
+  for (const std::string& name : library.engines.names()) {
+    const auto engine = library.engines.make(name, {});
+    if (name != engines->front() && engine.ok() && (*engine)->info().moves) engines->push_back(name);
+  }
+  return engines;
+}
+
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log) {
   const std::vector<std::string> scenes =
       arguments.scenes.empty() ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;

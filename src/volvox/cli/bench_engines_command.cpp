@@ -109,17 +109,9 @@ Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Librar
     for (const auto& info : physics::scenes::all_scenes())
       if (info.name == name) plan.scenes.push_back(info);
   }
-  const auto named = engines_named(arguments.engines);
-  if (!named.ok()) return named.error();
-  std::vector<std::string> engine_names = *named;
-  if (engine_names.empty()) {
-    engine_names.push_back(physics::default_engine);
-    for (const std::string& name : library.engines.names()) {
-      const auto engine = library.engines.make(name, {});
-      if (name != engine_names.front() && engine.ok() && (*engine)->info().moves) engine_names.push_back(name);
-    }
-  }
-  for (const std::string& name : engine_names) {
+  const auto names = engines_to_compare(arguments.engines, library);
+  if (!names.ok()) return names.error();
+  for (const std::string& name : *names) {
     auto engine = parse_engine(name, library);
     if (!engine.ok()) return engine.error();
     plan.engines.push_back(*engine);

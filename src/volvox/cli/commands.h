@@ -237,6 +237,9 @@ std::vector<std::string> split_list(const std::string& list);
 
 // The engines of --engines; nothing if the option is absent. An empty list is an error, not the default.
 Result<std::vector<std::string>> engines_named(const std::optional<std::string>& list);
+// The same; if the option is absent, the default engine and all others in which bodies move.
+Result<std::vector<std::string>> engines_to_compare(const std::optional<std::string>& list,
+                                                    const sim::Library& library);
 
 // Makes the first free folder of runs/remod3d_snake/001, 002, ... The atomic mkdir reserves it: runs at the same time
 // never share a folder.

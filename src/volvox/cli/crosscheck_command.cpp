@@ -261,22 +261,14 @@ void print_json(const std::vector<sim::RunReport>& reports, const std::vector<st
       to_json_text(nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}, 2));
 }
 
-// Those that were named, or all with dynamics; the reference comes first. Each can be made.
+// The reference comes first. Each can be made: that is found before anything runs, and before a folder is made.
 Result<std::vector<std::string>> chosen_engines(const CrosscheckArguments& arguments, const sim::Library& library) {
-  const auto named = engines_named(arguments.engines);
-  if (!named.ok()) return named.error();
-  std::vector<std::string> engines = *named;
-  if (engines.empty()) {
-    engines.push_back(physics::default_engine);
-    for (const std::string& name : library.engines.names()) {
-      const auto engine = library.engines.make(name, {});
-      if (name != engines.front() && engine.ok() && (*engine)->info().moves) engines.push_back(name);
-    }
-  }
-  for (const std::string& engine : engines)  // before anything runs, and before a folder is made
+  const auto engines = engines_to_compare(arguments.engines, library);
+  if (!engines.ok()) return engines.error();
+  for (const std::string& engine : *engines)
     if (const auto made = library.engines.make(engine, {}); !made.ok()) return made.error();
-  if (std::set<std::string>(engines.begin(), engines.end()).size() < 2)
-    return Error(fmt::format("there is nothing to compare {} with", engines.front()),
+  if (std::set<std::string>(engines->begin(), engines->end()).size() < 2)
+    return Error(fmt::format("there is nothing to compare {} with", engines->front()),
                  "name at least two different engines, the reference first, as in --engines native,bullet");
   return engines;
 }

@@ -70,6 +70,13 @@ Result<std::vector<Individual>> individuals_from(const Json& json) {
   return individuals;
 }
 
+Result<void> load_individuals(const Json& state, const char* name, std::vector<Individual>& individuals) {
+  auto loaded = individuals_from(state.value(name, Json()));
+  if (!loaded.ok()) return loaded.error();
+  individuals = std::move(*loaded);
+  return {};
+}
+
 AlgorithmRegistry built_in_algorithms() {
   AlgorithmRegistry registry("algorithm");
   using Made = Result<std::unique_ptr<Algorithm>>;

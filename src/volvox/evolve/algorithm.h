@@ -45,20 +45,20 @@ class Algorithm {
   virtual void tell(std::vector<Individual> tried) = 0;
   // The best of another island (islands.cpp): individuals that it has not asked for.
   virtual void welcome(std::vector<Individual> guests) { tell(std::move(guests)); }
-  // What it would go on from: parents, elites; the hash of an evolution is theirs.
+  // The individuals that the next ones are bred from: parents, elites. The hash of an evolution is made of them.
   virtual std::vector<const Individual*> archive() const = 0;
   virtual Json save() const = 0;
   virtual Result<void> load(const Json& state) = 0;
 };
 
-// The task is the factory's own for the call only; its population is the one that will be asked for.
+// The task must not be kept by reference. Its population is the number of genomes that will be asked for.
 using AlgorithmFactory = std::function<Result<std::unique_ptr<Algorithm>>(const Task& task)>;
 using AlgorithmRegistry = Registry<AlgorithmFactory>;
 AlgorithmRegistry built_in_algorithms();
 // Several of them side by side, as the task says.
 Result<std::unique_ptr<Algorithm>> make_islands(const Task& task, const AlgorithmFactory& factory);
 
-// For the files that define them.
+// Defined in the files of the algorithms.
 std::unique_ptr<Algorithm> make_genetic(const Task& task, bool many_objectives);
 std::unique_ptr<Algorithm> make_map_elites(const Task& task);
 std::unique_ptr<Algorithm> make_cma_es(const Task& task);
@@ -70,5 +70,7 @@ Individual bred(Breeder& breeder, double crossover, RandomStream& random,
 std::vector<const Individual*> addresses_of(const std::vector<Individual>& individuals);
 Json to_json(const std::vector<Individual>& individuals);
 Result<std::vector<Individual>> individuals_from(const Json& json);
+// Replaces `individuals` by those that the state of an algorithm has under that name.
+Result<void> load_individuals(const Json& state, const char* name, std::vector<Individual>& individuals);
 
 }  // namespace volvox::evolve

@@ -260,12 +260,7 @@ class Differential final : public Algorithm {
   }
   std::vector<const Individual*> archive() const override { return addresses_of(members_); }
   Json save() const override { return {{"members", to_json(members_)}}; }
-  Result<void> load(const Json& state) override {
-    auto members = individuals_from(state.value("members", Json()));
-    if (!members.ok()) return members.error();
-    members_ = std::move(*members);
-    return {};
-  }
+  Result<void> load(const Json& state) override { return load_individuals(state, "members", members_); }
 
  private:
   std::vector<Individual> members_;

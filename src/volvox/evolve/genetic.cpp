@@ -120,12 +120,7 @@ class Genetic final : public Algorithm {
 
   std::vector<const Individual*> archive() const override { return addresses_of(parents_); }
   Json save() const override { return {{"parents", to_json(parents_)}}; }
-  Result<void> load(const Json& state) override {
-    auto parents = individuals_from(state.value("parents", Json()));
-    if (!parents.ok()) return parents.error();
-    parents_ = std::move(*parents);
-    return {};
-  }
+  Result<void> load(const Json& state) override { return load_individuals(state, "parents", parents_); }
 
  private:
   // The better of two: the parents are sorted.
@@ -152,12 +147,7 @@ class RandomSearch final : public Algorithm {
   }
   std::vector<const Individual*> archive() const override { return addresses_of(best_); }
   Json save() const override { return {{"best", to_json(best_)}}; }
-  Result<void> load(const Json& state) override {
-    auto best = individuals_from(state.value("best", Json()));
-    if (!best.ok()) return best.error();
-    best_ = std::move(*best);
-    return {};
-  }
+  Result<void> load(const Json& state) override { return load_individuals(state, "best", best_); }
 
  private:
   std::vector<Individual> best_;

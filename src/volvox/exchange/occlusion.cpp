@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 

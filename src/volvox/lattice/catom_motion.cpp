@@ -21,7 +21,8 @@ bool CatomWorld::is_held_by(const UnderWay& moving, const Cell& holder) const {
 void CatomWorld::arrive(std::uint32_t catom, int motion) {
   VOLVOX_ASSERT(motion_.moves > 0);  // the referee has counted it
   const Cell from = ensemble_.cell(catom), to = motions_.target(from, motion);
-  // Far away there is an end of the world; a catom that reaches it stays. Or somebody was put there meanwhile.
+  // A catom stays where it is if its target is blocked or beyond the largest coordinates, or if a catom was put there
+  // while it was under way.
   const bool blocked = !blocked_.empty() && std::binary_search(blocked_.begin(), blocked_.end(), pack(to));
   if (blocked || !ensemble_.move(catom, to).ok()) --motion_.moves, ++motion_.blocked;
   else if (somebody_wakes_) wake_around(from), wake_around(to);
@@ -57,7 +58,7 @@ void CatomWorld::move_catoms() {
     VOLVOX_ASSERT(refused <= motion_.moves);
     cuts_refused_ += refused, motion_.moves -= refused;
   }
-  // Those that have arrived, by their numbers; then those that leave.
+  // First the catoms that arrive in this tick, by their numbers; then those that set out.
   std::erase_if(under_way_, [&](const UnderWay& moving) {
     if (moving.ends > tick_) return false;
     referee_.release(moving.catom);
@@ -85,7 +86,7 @@ Vec3 CatomWorld::position(const UnderWay& catom) const {
   return ensemble_.lattice().position(ensemble_.cell(catom.catom)) + motions_.path(catom.motion, part);
 }
 
-// Nothing where nobody has moved, or nobody can be under way.
+// Writes nothing if no catom has moved yet, or if every motion takes one tick: then no catom can be under way.
 void CatomWorld::archive_motion(Archive& ar) {
   if (ar.loading()) referee_.forget(), under_way_.clear();
   std::int64_t longest = 1;

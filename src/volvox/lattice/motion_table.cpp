@@ -17,7 +17,7 @@ constexpr double longest_roll = 95;  // degrees: beyond, another place of the pi
 
 CellSet bit(int place) { return CellSet{1} << place; }
 
-// `part` of the whole path is over; legs take the same time.
+// The place on a path of several legs when `part` (0 to 1) of its time is over. All legs take the same time.
 template <class Leg>
 Vec3 along(const std::vector<Leg>& legs, double part) {
   const double at = std::min(std::max(part, 0.0), 1.0) * real(legs.size());
@@ -65,7 +65,8 @@ MotionTable::MotionTable(const Lattice& lattice, MotionModel model)
   make_ring();
 }
 
-// Which cell lies at a vector from one of an unshifted, and of a shifted row or layer.
+// The cell at a vector from another cell, for cells of both parities: in the lattices whose every second row or layer
+// is shifted, the same vector leads to another cell from there.
 std::array<Cell, 2> MotionTable::offset_of(const Vec3& vector) const {
   std::array<Cell, 2> offset;
   for (int parity = 0; parity < 2; ++parity) {
@@ -123,7 +124,7 @@ void MotionTable::add(const Vec3& to, CellSet free, CellSet holds, int pivot, do
   paths_.push_back(std::move(legs));
 }
 
-// Cells whose ball it would meet, but for those that it touches all the time.
+// The cells whose balls a ball on this path would hit. Those that it only touches do not count.
 CellSet MotionTable::swept_by_ball(const std::vector<Leg>& legs) {
   std::vector<Vec3> path;
   for (int i = 0; i <= samples; ++i) path.push_back(along(legs, real(i) / samples));
@@ -135,7 +136,7 @@ CellSet MotionTable::swept_by_ball(const std::vector<Leg>& legs) {
   return swept;
 }
 
-// Of a plane, both turns about a pivot: counter-clockwise first.
+// In a plane lattice there are two about each pivot, the counter-clockwise one first.
 void MotionTable::add_rolls() {
   for (int pivot = 0; pivot < lattice_.ports(); ++pivot) {
     std::vector<Vec3> ends;
@@ -161,7 +162,7 @@ void MotionTable::add_roll(int pivot, const Vec3& to) {
   add(to, swept_by_ball(legs), holds, pivot, std::round(steps * 1000) / 1000, legs);
 }
 
-// Along a row of neighbours at one side: onto the next of the row, and around the end of it.
+// Motions along a row of neighbours that lies at one side: onto the next neighbour of the row, and around its end.
 void MotionTable::add_beside(int forward, int beside) {
   const Vec3 p = directions_[forward], s = directions_[beside], corner = p + s;
   if (model_ == MotionModel::roll) {  // onto the next only: over the valley, where both are touched

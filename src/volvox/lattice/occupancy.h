@@ -39,10 +39,11 @@ class Occupancy {
   enum class Store : std::uint8_t { grid, table, automatic };
   explicit Occupancy(const Lattice& lattice, Store store = Store::automatic);
 
-  // Forgets what it held. `cells` are by module; some are no cells. Returns the first module whose cell is
-  // taken by an earlier one, or nobody. `grows`: leave room for modules that move out of the box.
+  // Forgets what it held. `cells` has an entry for each module, which is no cell (is_cell) if the module is in none.
+  // Returns the first module whose cell an earlier one has, or nobody. `grows`: leave room for modules that move out of
+  // the box.
   std::uint32_t fill(std::span<const PackedCell> cells, bool grows = false);
-  // The cells are those of the last fill, as changed since.
+  // `cells`: those of the last fill, with all changes since.
   void put(std::span<const PackedCell> cells, std::uint32_t module);
   void take(std::span<const PackedCell> cells, std::uint32_t module);
 

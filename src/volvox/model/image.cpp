@@ -53,7 +53,7 @@ double white_of_pnm(std::string_view bytes) {
   return std::max(level, 1);
 }
 
-// Of 16-bit PGM and PPM files, whose high byte comes first, stb takes the low one first; a later stb may not.
+// Whether stb swaps the two bytes of a sample of 16-bit PGM and PPM files, as the version of Debian 12 does.
 bool swaps_pnm() {
   constexpr stbi_uc pixel[] = {'P', '5', ' ', '1', ' ', '1', ' ', '6', '5', '5', '3', '5', '\n', 1, 0};
   int width = 0, height = 0, channels = 0;
@@ -75,7 +75,7 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
     return Diagnostic{name, 0, fmt::format("the image has {} x {} pixels", image.width, image.height),
                       "give an image of at most 64 million pixels"};
   }
-  // Of a few bytes stb would make millions of pixels, of which nothing is in the file.
+  // stb fills up what a file does not have: a few bytes could become millions of pixels.
   constexpr std::int64_t most_pixels_a_byte = 10'000;  // of one colour and well packed; a PNG has up to 8256
   if (std::int64_t{image.width} * image.height > most_pixels_a_byte * std::ssize(bytes)) {
     return Diagnostic{name, 0,
@@ -85,7 +85,7 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
   const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
   bool read = false;
   if (deep) {
-    // Gray is made here: of 16-bit PPM files stb makes it as if they had 8 bits, in half of the memory.
+    // stb's own conversion to gray reads beyond its memory for 16-bit PPM files; so convert() does it.
     auto* pixels = stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 0);
     static const bool swaps = swaps_pnm();
     if (pixels != nullptr && swaps && is_pnm(bytes))

@@ -41,12 +41,13 @@ struct Search {
   std::uint32_t *first, *count;
 };
 
-// The numbers of those points of [begin, end) that are near one, and not that one itself (`self`), in their order.
-// Returns how many; `out` has room for `overrun` more, which are written, too.
+// NearWriter::write lists which points of [begin, end) are near one point, except that point itself (`self`), in
+// ascending order, and returns how many there are. It writes whole registers: `out` must have room for so many numbers
+// beyond the list.
 constexpr std::size_t overrun = 16;
 
-// Writes the numbers of the bits that are set, from `first` on, four at a time: how often the loop runs is easier to
-// foretell.
+// Writes `first` plus the number of each bit that is set, four at a time: a loop of few, similar lengths is predicted
+// better by the processor.
 VOLVOX_KERNEL std::size_t write_bits(std::uint64_t bits, std::uint32_t first, std::uint32_t* out) {
   const int count = std::popcount(bits);
   for (int k = 0; k < count; k += 4) {
@@ -56,7 +57,7 @@ VOLVOX_KERNEL std::size_t write_bits(std::uint64_t bits, std::uint32_t first, st
   return static_cast<std::size_t>(count);
 }
 
-// Which of up to 64 points from `first` on are near one.
+// A bit for each of up to 64 points from `first` on: set if it is near the point x, y, z.
 template <bool SameReach>
 VOLVOX_KERNEL std::uint64_t near_bits(const SortedPoints& points, std::uint32_t first, std::uint32_t count,
                                       const Lanes& x, const Lanes& y, const Lanes& z, const Lanes& reach) {
@@ -89,8 +90,9 @@ struct NearWriter {
 };
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-// Sixteen at a time; what is near is moved together by one instruction. (Builtins instead of intrinsics: these would
-// have to be compiled for the set by themselves.) The comparisons are those of near_bits, and so are the lists.
+// Sixteen points at a time; one instruction moves the numbers of those that are near side by side. Builtins, because
+// intrinsics would need a file that is compiled for AVX-512 alone. It compares as near_bits does, so the lists are
+// equal.
 template <bool SameReach>
 struct NearWriter<Isa::avx512, SameReach> {
   typedef float Floats __attribute__((vector_size(64)));
@@ -136,7 +138,7 @@ VOLVOX_KERNEL std::size_t write_rows(const Writer& writer, const SortedPoints& p
   return size;
 }
 
-// Fills `scratch`, and returns how much of it.
+// Fills `scratch`, and returns how many of its numbers are used.
 VOLVOX_FOR_EACH_ISA(std::size_t, find_lists,
                     (const Search& search, std::size_t begin, std::size_t end, Scratch& scratch),
                     (search, begin, end, scratch)) {

@@ -1,4 +1,5 @@
-// A world whose particles are on a GPU: what its arrays have is fetched when somebody looks.
+// The part of ParticleWorld that has its particles on a GPU. The arrays of the world are filled (`fetch`) when a caller
+// reads particles. If the GPU fails, the ticks since the last fetch are made once more on the processor.
 #include <algorithm>
 #include <utility>
 
@@ -9,8 +10,9 @@
 namespace volvox::particles {
 namespace {
 
-// What is made again, at most, when a GPU fails: 256 ticks in a world. To fetch 100,000 grains takes as long as 50 of
-// their ticks. Fewer where there are many shapes, of which each part keeps a copy.
+// After so many parts of ticks the particles are fetched, so that no more is made again if the GPU fails: 256 ticks in
+// a world. (To fetch 100,000 grains takes as long as 50 of their ticks.) After fewer where there are many shapes,
+// because each part keeps a copy of the shapes.
 constexpr std::size_t parts_to_make_again = 1024, shapes_to_keep = 1 << 17;
 
 }  // namespace
@@ -22,7 +24,7 @@ void ParticleWorld::leave_device(const std::string& why) {
   device_note_ = why;
 }
 
-// One that failed while somebody looked is still there: others may have been looking, too.
+// A device that failed in fetch() is freed only here, at the next change: other threads may have been in fetch(), too.
 void ParticleWorld::drop_failed_device() {
   if (!device_failed_ || making_again_) return;
   device_.reset();
@@ -33,19 +35,21 @@ void ParticleWorld::fetch() const {
   if (device_ == nullptr || !device_->newer) return;
   const std::lock_guard lock(fetching_);
   if (!device_->newer || making_again_) return;
-  // Nothing that can be seen changes: the arrays get what the world already is.
+  // The state of the world does not change, only where it lies: so this may be a const function.
   ParticleWorld& self = const_cast<ParticleWorld&>(*this);
   self.take_back();
 }
 
 void ParticleWorld::take_back() {
   DeviceSide& side = *device_;
-  // Lists do not come back, and a tick would go on without them in other bits. So it would be made again from its
-  // beginning, or an earlier one's.
+  // Lists of neighbours stay on the device, and with new lists the rest of a tick would have other bits. So if the
+  // device fails within a tick, the tick is made again from its beginning, or from that of an earlier one: keep the
+  // arrays of then.
   if (side.in_tick && !side.before) side.before.emplace(DeviceSide::Arrays{fluid_, solid_, groups_});
   if (const auto saved = side.save(fluid_, solid_, groups_); !saved.ok()) {
-    const std::vector<ShapeDesc> now = shapes_;                            // they may have been set since the last part
-    ThreadPool* const threads = std::exchange(options_.threads, nullptr);  // who looks may be in a loop of it
+    const std::vector<ShapeDesc> now = shapes_;  // they may have been set since the last part
+    // Without the pool: the caller of fetch() may be in one of its loops.
+    ThreadPool* const threads = std::exchange(options_.threads, nullptr);
     (void)make_again(saved.error().text());  // positions that are no numbers are an error of the next step
     options_.threads = threads;
     shapes_ = now;
@@ -55,14 +59,15 @@ void ParticleWorld::take_back() {
   side.newer = false;
 }
 
-// From here on ticks would be made again.
+// The arrays have the present state: ticks would be made again from here on.
 void ParticleWorld::settle() {
   device_->since.clear();
   device_->before.reset();
   device_->drained_since = drained_, device_->torn_since = torn_;
 }
 
-// Goes back to what the arrays had, and on from there: on the device, if it may, or on the processor.
+// Goes back to the state of the last settle() and makes the parts since then once more: with an empty `failure` on the
+// device, otherwise on the processor.
 Result<void> ParticleWorld::make_again(const std::string& failure) {
   DeviceSide& side = *device_;
   const std::vector<DeviceSide::Part> parts = std::move(side.since);
@@ -118,9 +123,9 @@ bool ParticleWorld::prepare() {
 void ParticleWorld::begin_on_device() {
   DeviceSide& side = *device_;
   side.in_tick = false;
-  if (side.before && !side.newer) settle();  // somebody looked after the last part of a tick
+  if (side.before && !side.newer) settle();  // particles were fetched after the last part of a tick
   if (side.since.size() >= std::min(parts_to_make_again, shapes_to_keep / (shapes_.size() + 1))) fetch();
-  if (device_failed_) return;  // it did not come back: the processor begins the tick
+  if (device_failed_) return;  // the fetch failed: the processor begins the tick
   side.in_tick = side.begins = true;
   side.listed = listed_ = false;
   tick_on_device_ = true;
@@ -142,8 +147,8 @@ Result<void> ParticleWorld::advance_on_device(double duration) {
   return step_on_device(*divided);
 }
 
-// Shapes that nothing pushes are known ahead: the device makes all substeps at once. One that is pushed needs a word
-// with the host in every substep.
+// Where shapes go that particles do not push is known before: then the device makes all substeps at once. A shape that
+// they push has to be moved by the host after every substep.
 Result<void> ParticleWorld::step_on_device(const Substeps& substeps) {
   DeviceSide& side = *device_;
   const bool pushed = std::any_of(shapes_.begin(), shapes_.end(), [](const ShapeDesc& s) { return s.mass > 0; });

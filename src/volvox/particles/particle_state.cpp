@@ -33,7 +33,7 @@ std::size_t archive_count(Archive& ar, std::size_t count) {
   return n;
 }
 
-// Where a number is in a list of eight, sixteen, ... numbers; its size: nowhere.
+// The place of a number in a list, whose size is a multiple of eight; the list's size if it is not in it.
 std::size_t place_in(std::span<const std::uint32_t> list, std::uint32_t number) {
   typedef std::uint32_t Numbers __attribute__((vector_size(32), aligned(4), may_alias));
   for (std::size_t k = 0; k < list.size(); k += lanes) {
@@ -51,7 +51,8 @@ double mean_excess(std::span<const float> densities) {
 
 }  // namespace
 
-// The touches of the lists, by ids, so that they outlive the sorting.
+// Copies the touches out of the lists of neighbours. Lists name particles by their places, which the next sorting
+// changes; the copies name them by their ids.
 void ParticleWorld::keep_touches() {
   if (solid_.count == 0) return;
   std::uint32_t total = 0;
@@ -92,7 +93,7 @@ bool ParticleWorld::solids_are_sound() const {
   return true;
 }
 
-// The touches of a solid follow those of the one before it, and are with others that exist.
+// The touches of each solid begin where those of the solid before it end, and name other solids that exist.
 bool ParticleWorld::touches_are_sound() const {
   std::size_t next = 0;
   for (std::size_t i = 0; i < solid_.count; ++i) {
@@ -112,7 +113,8 @@ void ParticleWorld::keep_lists_touches() {
 
 void ParticleWorld::end_tick() {
   if (tick_on_device_ && device_ != nullptr && device_->begins) {
-    // It went no farther than its beginning, which takes what has left the world.
+    // The tick was begun on the device, but no part of it was made there. All that the beginning of a tick does is to
+    // take out what has left the world, so the processor does it.
     fetch();
     device_->begins = device_->loaded = tick_on_device_ = false;
     (void)drain();  // positions that are no numbers are an error of the next tick
@@ -221,8 +223,8 @@ void ParticleWorld::archive_fluid(Archive& ar) {
   ar("next", fluid_.next_id);
 }
 
-// What solids that came later, from an emitter, have changed: the world may have fewer of them, or more, than the
-// snapshot. Points of cloth come at the start only, and are looked up by their ids.
+// What changes when an emitter adds solids: the world that loads a snapshot may have fewer solids than the snapshot, or
+// more. Points of cloth exist from the start; a snapshot without ids for all of them is refused.
 void ParticleWorld::archive_added(Archive& ar) {
   std::uint64_t ids = solid_.index.size();
   ar("ids", ids), ar("largest", largest_radius_), ar("smallest", smallest_grain_);

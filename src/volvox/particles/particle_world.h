@@ -4,10 +4,10 @@
 // Deterministic: the same calls give the same bits at any number of threads, on every instruction set, and after a
 // snapshot. Particles move in memory; ids do not change. Spans hold until the next call that is not const.
 //
-// Threads: one caller at a time; const functions may run side by side. With a device, who first looks at particles
-// fetches them into the world's own arrays, and others wait; nothing that can be seen changes. The world owns its
-// particles and shapes, shares fields, terrains and the device, and uses the thread pool of its options, which must
-// outlive it.
+// Threads: one caller at a time; const functions may run side by side. With a device, the first call that reads
+// particles fetches them into the world's own arrays, while others wait; the state does not change by that. The world
+// owns its particles and shapes, shares fields, terrains and the device, and uses the thread pool of its options, which
+// must outlive it.
 #pragma once
 
 #include <array>
@@ -99,8 +99,8 @@ class ParticleWorld {
   // What the particles gave a shape in the last step: impulse (N s) and its moment about the middle (N m s).
   const Wrench& impulse(ShapeIndex index) const { return impulses_[checked(index)]; }
 
-  // Brings the state to the device, if there is one and the particles are many enough, so that the first step need not.
-  // Whether it has it.
+  // Brings the state to the device before the first step, if there is one and there are particles enough for it.
+  // Returns whether the state is on the device.
   bool prepare();
   // One tick of `duration` seconds. Error: a position is no longer a number; the world is then of no use.
   Result<void> step(double duration);
@@ -118,8 +118,9 @@ class ParticleWorld {
   std::span<const Point> solid_velocities() const { return fetch(), std::span(solid_.velocity.data(), solid_.count); }
   std::span<const std::uint32_t> solid_ids() const { return fetch(), solid_.id; }
   std::size_t index_of_solid(std::uint32_t id) const { return fetch(), solid_.index[id]; }
-  // Of the fluid after the last step: the mean of how much denser than at rest particles are, as a part (those at a
-  // surface, which are less dense, count as 0), and the pressure at each particle in its last substep, Pa.
+  // Of the fluid after the last step: by how much particles are denser than at rest, in the mean, as a part of that
+  // density (particles at a surface, which are less dense, count as 0); and the pressure at each particle in the last
+  // substep, Pa.
   double density_error() const;
   std::vector<double> pressures() const;
 
@@ -164,7 +165,7 @@ class ParticleWorld {
   Result<void> advance_on_device(double duration);
   Result<void> step_on_device(const Substeps& substeps);
   DeviceSettings device_settings();
-  void fetch() const;  // what the device has
+  void fetch() const;  // brings the particles from the device into the arrays
   void take_back();
   void settle();
   Result<void> make_again(const std::string& failure);

@@ -36,7 +36,8 @@ struct SceneMeasure {
   std::string device_note;  // why it was not what was asked for
 };
 
-// Too little memory is said before anything is loaded. A device that is not there, or fails, is no error.
+// If there is too little memory, the error comes before anything is loaded. A device that is not there, or fails, is no
+// error.
 Result<SceneMeasure> run_scene(const std::string& name, const SceneOptions& options);
 
 }  // namespace volvox::particles

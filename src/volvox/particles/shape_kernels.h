@@ -79,7 +79,7 @@ VOLVOX_KERNEL Distance cylinder_distance(const ShapeView& s, const Vector& p) {
   return {d, side * (around / d) + cap * (along / d)};
 }
 
-// Interpolated between eight samples; beyond them, what the nearest one has and the way to it.
+// Interpolated between eight samples. Outside of the field: the value at its nearest point, plus the distance to there.
 VOLVOX_KERNEL Distance field_distance(const ShapeView& s, const Vector& p) {
   const FieldView& f = s.field;
   const float at[3] = {p.x + s.field_middle[0], p.y + s.field_middle[1], p.z + s.field_middle[2]};
@@ -143,7 +143,7 @@ VOLVOX_KERNEL Distance terrain_distance(const TerrainView& t, const Vector& poin
   const int ring = truncated(std::fabs(height) / (cell_y < cell_x ? cell_y : cell_x)) + 1;
   const Vector straight{to_float(normal.x), to_float(normal.y), to_float(normal.z)};
   if (ring > widest) return {to_float(above), straight};
-  // From its own triangle on, only cells that reach nearer in x and y than what was found.
+  // Begins with its own triangle; then only cells whose distance in x and y is less than the least distance so far.
   Vec3 foot = nearest_on_triangle(p, own[0], own[1], own[2]).point;
   double nearest = length_squared(p - foot);
   const double column_x = -0.5 * t.size_x, row_y = -0.5 * t.size_y;
@@ -213,7 +213,7 @@ VOLVOX_KERNEL auto may_be_near(const ShapeView& s, const Number& px, const Numbe
   const Number far_along = along - s.half[0], far_across = across - s.half[1], far_up = size_of<Number>(up) - s.half[2];
   if (s.kind == ShapeKind::plane) return up < distance;
   if (s.kind == ShapeKind::tank) return (far_along > -distance) | (far_across > -distance) | (far_up > -distance);
-  if (s.kind == ShapeKind::terrain) {  // no point is near that is not near by the box of its block
+  if (s.kind == ShapeKind::terrain) {  // a point near the surface is near the box around this block of it
     const Number x_out = positive(far_along), y_out = positive(far_across), z_out = positive(up - s.half[2]);
     return x_out * x_out + y_out * y_out + z_out * z_out < distance * distance;
   }

@@ -21,7 +21,8 @@ struct ShapeTouch {
 };
 inline constexpr int shape_touches = 2;  // at a time; further shapes have no friction
 
-// One entry more than `count` in the arrays of points: one far away, which fills up lists.
+// Arrays of points have one entry more than `count`: a point far away from all others, with which lists are filled up
+// to a multiple of eight.
 struct SolidArrays {
   std::size_t count = 0;
   std::vector<Point> position;  // w: 1 / mass; 0: pinned
@@ -31,8 +32,9 @@ struct SolidArrays {
   std::vector<std::uint8_t> grain;  // 1: rolls; 0: a point of a cloth
   std::vector<std::array<ShapeTouch, shape_touches>> on_shapes;
   std::vector<std::uint32_t> index;  // by id; ~0: drained
-  // Touches from one sorting to the next: by particle, which of the entries below (id of the other, shift) are its own.
-  // Substeps count them; the rest is filled when they are to be kept.
+  // Touches, kept from one sorting to the next. Particle i has `touch_count[i]` entries of touch_id (the other
+  // particle) and touch_shift, from `touch_first[i]` on. Every substep writes touch_count; the others are filled before
+  // a sorting.
   std::vector<std::uint32_t> touch_first, touch_count;
   std::vector<std::uint32_t> touch_id;
   std::vector<Vector> touch_shift;
@@ -61,11 +63,11 @@ struct SkinRule {
   float time = 0;             // s: a fast one has a skin for so long
 };
 
-// Corrections by contacts among solids, of which none has more than the largest radius, into `push`, `turn` and
-// `other_spin`; `touch_count`: how many have a shift after.
+// Computes the corrections by contacts among solids, none of which is larger than `largest_radius`, into `push`, `turn`
+// and `other_spin`. Sets `touch_count` to the number of contacts that have a shift afterwards.
 void touch_solids(SolidArrays& solid, const Neighbours& solids, Touches& touches, float largest_radius, float dt,
                   std::size_t begin, std::size_t end);
-// Applies them. (Where nothing comes between, touch_shapes does it at once.)
+// Applies these corrections. touch_shapes does the same first if `applies_pushes` is set.
 void apply_pushes(SolidArrays& solid, std::size_t begin, std::size_t end);
 // Contacts with shapes, rolling resistance.
 void touch_shapes(SolidArrays& solid, const ShapesView& shapes, float rolling, float dt, bool applies_pushes,

@@ -1,5 +1,5 @@
-// A motor whose target swings: what a body with oscillators for a mind is told, without anybody to tell it in every
-// tick. Compiled for the processor and for GPUs.
+// A motor whose target swings: the commands of a mind that is an oscillator, computed where the body is simulated, so
+// that nothing has to be sent in every tick. Compiled for the processor and for GPUs.
 // Seconds, radians (or m); pure functions: any thread, the same bits everywhere.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace volvox::physics {
 struct MotorWave {
   MotorCommand command;                            // the target is the middle
   double amplitude = 0, frequency = 0, phase = 0;  // of the target; Hz, rad
-  double stop = 1e300;                             // s, after which it keeps its place, or stands (velocity)
+  double stop = 1e300;                             // s: from then on the target is kept; a velocity becomes 0
 
   // At the begin of a tick.
   VOLVOX_ALSO_ON_GPU MotorCommand at(double time) const {

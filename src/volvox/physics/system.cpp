@@ -7,9 +7,8 @@
 #include <limits>
 #include <ranges>
 
-#include "volvox/base/check.h"
-
 #include "volvox/base/archive_plain.h"
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 namespace volvox::physics {
@@ -128,10 +127,10 @@ void System::measure_joint(std::size_t joint) {
 
 namespace {
 
-// Checks of a snapshot before it is used as an index or given to an engine: it may be damaged.
+// Checks of a snapshot, which may be damaged, before its numbers are used as indices or given to an engine.
 
-// A joint within a module belongs to the model, and is as it was. Docks come and go, and their jaws may hold by another
-// type of joint.
+// A joint within a module belongs to the model and must be the same in the snapshot. Joints between modules are those
+// of docks: they come and go, and may change their type with what holds the jaws.
 bool same_but_docks(const System& system, const JointDesc& before, const JointDesc& now) {
   const auto of_docks = [&](const JointDesc& desc) {
     return desc.type == JointType::dock ||
@@ -172,7 +171,8 @@ bool sound_joints(const Topology& topology, const IdPool<BodyTag>& body_ids) {
   return ends == listed;
 }
 
-// No state that an engine may be left in: it ends the run, or its libraries end the program.
+// Numbers that an engine can go on from. Others would end the run at its first step, or make the library behind the
+// engine end the program.
 bool sound_motion(const System& system) {
   constexpr double most = 1e12;  // N, N m, and targets and gains of motors
   for (std::size_t i = 0; i < system.poses.size(); ++i) {
@@ -207,8 +207,8 @@ void archive_desc(Archive& ar, JointDesc& desc) {
   ar("latch_time", desc.latch_time), ar("pull_speed", desc.pull_speed);
 }
 
-// Reads and checks all before it changes anything: if this fails, the state before is restored, and that is checked
-// against the joints that are here.
+// Reads and checks everything before it changes anything: if it fails, the caller restores the state from before, and
+// that is checked against the joints that the system has then.
 void load_topology(System& system, Archive& ar) {
   IdPool<BodyTag> body_pool;
   ar("body_ids", body_pool);
@@ -254,8 +254,9 @@ void System::archive_topology(Archive& ar) {
   ar("body_ids", body_ids);
   ar("joint_ids", joint_ids);
   archive_plain(ar, joint_descs, [](auto& fields, JointDesc& desc) { archive_desc(fields, desc); });
-  if (ar.hashing()) return;                    // the lists of joints by body follow from those, and are slow to read
-  detail::archive_size(ar, joints_of.size());  // as a list of lists of indices, without making one
+  if (ar.hashing()) return;  // joints_of follows from the joints, and would make hashing slow
+  // In the format of a vector of vectors of indices, without making one.
+  detail::archive_size(ar, joints_of.size());
   for (auto& joints_of_body : joints_of) {
     detail::archive_size(ar, joints_of_body.size());
     for (JointId& id : joints_of_body) ar("joint", id.index);
@@ -382,7 +383,7 @@ StepStatus problem_with_inputs(const System& system) {
   return {};
 }
 
-// Of several, the worst: it is the one that began, or next to it.
+// Names the body that is worst: it is the one where the trouble began, or a neighbour of it.
 StepStatus problem_with_state(const System& system) {
   VOLVOX_ASSERT(system.poses.size() == system.velocities.size() && system.poses.size() == system.bodies.size());
   double most = 1;

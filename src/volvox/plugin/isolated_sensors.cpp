@@ -65,6 +65,28 @@ void archive_bytes(Archive& ar, std::vector<T>& values) {
   if (!values.empty()) std::memcpy(static_cast<void*>(values.data()), bytes.data(), values.size() * sizeof(T));
 }
 
+// A call of a sensor in the companion, which answers with rays or a reading.
+struct SensorCall {
+  std::uint32_t sensor = 0;
+  std::uintptr_t world = 0;  // its address, which is valid in the companion, too: that is a copy of this process
+  world::PlacementIndex module = 0;
+  double dt = 0;  // s
+  std::vector<mind::RayHit> hits;
+  std::vector<double> forces;
+  bool neighborhood = false;  // the sensor looks at modules near it
+  bool moved = false;         // the state of the world follows
+  void archive(Archive& ar) {
+    ar("sensor", sensor);
+    ar("world", world);
+    ar("module", module);
+    ar("dt", dt);
+    archive_bytes(ar, hits);
+    archive_bytes(ar, forces);
+    ar("neighborhood", neighborhood);
+    ar("moved", moved);
+  }
+};
+
 bool sound_ray(const mind::Ray& ray) { return finite(ray.origin) && finite(ray.direction) && ray.range >= 0; }
 
 // True if the loop, the recorder and the viewer can work with it.
@@ -200,26 +222,19 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   if (!disabled_.empty() || sensors_[sensor].stopped) return;
   const std::int64_t begin = platform::monotonic_ns();
   SaveArchive ar;
-  auto world =
-      reinterpret_cast<std::uintptr_t>(&context.world);  // valid there, too: the companion is a copy of this process
-  auto module = context.module;
-  double dt = context.dt;
-  bool moved = companion_ != nullptr;  // at the first call the companion's copy is up to date
   const bool differs = seen_.update(context.world);
-  moved = moved && differs;
-  std::vector<mind::RayHit> hits(context.hits.begin(), context.hits.end());
-  std::vector<double> forces(context.contact_forces.begin(), context.contact_forces.end());
-  bool neighborhood = sensors_[sensor].neighbor_range > 0;
+  SensorCall call{.sensor = sensor,
+                  .world = reinterpret_cast<std::uintptr_t>(&context.world),
+                  .module = context.module,
+                  .dt = context.dt,
+                  .hits = {context.hits.begin(), context.hits.end()},
+                  .forces = {context.contact_forces.begin(), context.contact_forces.end()},
+                  .neighborhood = sensors_[sensor].neighbor_range > 0,
+                  // At the first call the companion's copy is up to date.
+                  .moved = companion_ != nullptr && differs};
   ar("operation", operation);
-  ar("sensor", sensor);
-  ar("world", world);
-  ar("module", module);
-  ar("dt", dt);
-  archive_bytes(ar, hits);
-  archive_bytes(ar, forces);
-  ar("neighborhood", neighborhood);
-  ar("moved", moved);
-  if (moved) const_cast<world::World&>(context.world).archive(ar);
+  call.archive(ar);
+  if (call.moved) const_cast<world::World&>(context.world).archive(ar);
   if (reading != nullptr) reading->archive(ar);
   const std::string where =
       fmt::format("sensor '{}' of module '{}'", sensors_[sensor].model.name, context.world.name(context.module));
@@ -254,38 +269,25 @@ const mind::Sensor& IsolatedLibrary::sensor_here(std::uint32_t number) {
 }
 
 void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveArchive& back) {
-  std::uint32_t number = 0;
-  world::PlacementIndex module = 0;
-  std::uintptr_t address = 0;
-  double dt = 0;
-  std::vector<mind::RayHit> hits;
-  std::vector<double> forces;
-  bool neighborhood = false, moved = false;
-  ar("sensor", number);
-  ar("world", address);
-  ar("module", module);
-  ar("dt", dt);
-  archive_bytes(ar, hits);
-  archive_bytes(ar, forces);
-  ar("neighborhood", neighborhood);
-  ar("moved", moved);
-  auto& world = *reinterpret_cast<world::World*>(address);
-  if (moved) world.archive(ar);
+  SensorCall call;
+  call.archive(ar);
+  auto& world = *reinterpret_cast<world::World*>(call.world);
+  if (call.moved) world.archive(ar);
   if (!ar.ok())
     throw PluginError(
         fmt::format("plugin '{}': the world could not be sent to its process: {}", facts_.name, ar.failure()));
-  const mind::Sensor& sensor = sensor_here(number);
+  const mind::Sensor& sensor = sensor_here(call.sensor);
   // The world may have been sent by an earlier sensor that does not use the neighbourhood.
-  neighborhood_stale_ = neighborhood_stale_ || moved;
-  if (neighborhood && neighborhood_stale_) {
+  neighborhood_stale_ = neighborhood_stale_ || call.moved;
+  if (call.neighborhood && neighborhood_stale_) {
     double range = 0;
     for (const SensorMade& made : sensors_) range = std::max(range, made.neighbor_range);
     neighborhood_.update(world, range);
     neighborhood_stale_ = false;
   }
   // Messages of others are not available: the frames of the network are in the run's process.
-  const mind::SenseContext context{world,  module,  dt, hits,
-                                   forces, nullptr, 0,  neighborhood ? &neighborhood_ : nullptr};
+  const mind::SenseContext context{world,       call.module, call.dt, call.hits,
+                                   call.forces, nullptr,     0,       call.neighborhood ? &neighborhood_ : nullptr};
   if (operation == Operation::rays) {
     std::vector<mind::Ray> rays;
     sensor.rays(context, rays);

@@ -1,5 +1,5 @@
-// The cloud of an experiment (sim/cloud.h) as messages of a recording: now and then all items, and between what has
-// changed.
+// The cloud of an experiment (sim/cloud.h) as messages of a recording: some messages have all items, those between them
+// only the changes.
 // Positions in m, world frame, rounded to float. A writer keeps a copy of the items, and belongs to the thread of the
 // loop. The same clouds give the same bytes.
 #pragma once
@@ -14,10 +14,10 @@ namespace volvox::record {
 
 class CloudWriter {
  public:
-  // What has changed since the last call. `first_of_chunk`: there is a message in any case, so that a reader that
-  // begins here knows where to begin, and it may have all items. False: there is nothing to write.
+  // Writes what has changed since the last call. False: nothing has, and there is no message. `first_of_chunk`: there
+  // is a message in any case, which says where the last one with all items is, for readers that begin at this chunk.
   bool write(const sim::Cloud& cloud, std::int64_t tick, bool first_of_chunk, protobuf::Writer& message);
-  // Of the last call: all items, and whether any was another than before.
+  // All items at the last call, and whether any of them had changed.
   const std::vector<sim::CloudItem>& items() const { return last_; }
   bool changed() const { return !x_.empty() || !colors_.empty(); }
 
@@ -29,7 +29,7 @@ class CloudWriter {
   std::vector<float> x_, y_, z_;
 };
 
-// The tick of the message with all items from which this one counts. A damaged one: -1.
+// The tick of the message with all items that this message is a change of; -1: the message is damaged.
 std::int64_t whole_of_cloud(std::string_view message);
 // False: the message is damaged.
 [[nodiscard]] bool read_cloud(std::string_view message, std::vector<sim::CloudItem>& items);

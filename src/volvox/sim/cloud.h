@@ -1,5 +1,5 @@
-// Many small things of one shape beside the modules of the world: the catoms of a lattice, which an experiment
-// simulates and so is a Cloud, too, or the particles of the world (matter_cloud.h). Recorder, pictures and viewers find
+// Many small things of one shape beside the modules of the world: the catoms of a lattice (the experiment that
+// simulates them is the Cloud), or the particles of the world (matter_cloud.h). Recorder, pictures and viewers find
 // it by Run::cloud() and read it between two ticks, from the thread of the run. They only read. Items are numbered from
 // 0, and a number always means the same item. Lengths in m, world frame. What people do to an item comes as an input
 // (TapInput), and so is recorded and replayed.
@@ -16,7 +16,7 @@ namespace volvox::sim {
 
 // In the layout that goes to a socket or a GPU.
 struct CloudItem {
-  // covered: only a cut through the cloud shows it. From 2 to `open`: how large it is, in 255ths of the look.
+  // covered: only a cut through the cloud shows it. 2 to 255 (`open`): shown, at so many 255ths of CloudLook::size.
   enum Shown : std::uint8_t { gone = 0, covered = 1, open = 255 };
   std::array<float, 3> position{};
   std::array<std::uint8_t, 3> color{};  // sRGB
@@ -35,11 +35,13 @@ struct CloudLook {
   std::array<double, 3> size{1, 1, 1};  // along x, y and z
   std::vector<std::string> values{};    // numbers of its program, by which it can be coloured
   bool can_be_tapped = false;
-  // The first so many items are drops of a fluid, which is drawn as one surface; a drop is so large at rest.
+  // The first `drops` items are drops of a fluid, which is drawn as one surface. drop_size: the distance between drops
+  // of the fluid at rest.
   std::uint32_t drops = 0;
   double drop_size = 0;
   std::array<std::uint8_t, 3> fluid_color{};  // sRGB, of still fluid
-  // Items that are the points of a cloth, row by row, which is drawn as one sheet; how far apart they are at rest.
+  // A cloth, which is drawn as one sheet: its points are the items from `first` on, row by row. Distances are those of
+  // the cloth at rest.
   struct Sheet {
     std::uint32_t first = 0, columns = 0, rows = 0;
     double column_distance = 0, row_distance = 0;

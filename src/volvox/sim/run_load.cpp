@@ -20,6 +20,8 @@ namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr int most_threads = 1024;
+
 // Nothing static, and nobody can fly.
 bool falls_for_ever(const model::WorldModel& world) {
   if (world.gravity == Vec3{} || world.placements.empty()) return false;
@@ -43,6 +45,9 @@ bool is_other_file(const fs::path& file) {
 }  // namespace
 
 Result<std::unique_ptr<Run>> Run::prepare(const RunOptions& options, const Library& library, Log& log) {
+  if (options.threads < 1 || options.threads > most_threads)
+    return Error(fmt::format("{} threads are not possible", options.threads),
+                 fmt::format("give 1 to {}", most_threads));
   std::unique_ptr<Run> run(new Run(log));
   if (auto loaded = run->load(options, library); !loaded.ok()) return loaded.error();
   return run;

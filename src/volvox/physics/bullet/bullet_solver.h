@@ -8,8 +8,8 @@
 #include <btBulletDynamicsCommon.h>
 
 #include <vector>
-#include "volvox/physics/bullet/bullet_joint.h"
 
+#include "volvox/physics/bullet/bullet_joint.h"
 #include "volvox/physics/bullet/bullet_shapes.h"
 
 namespace volvox::physics::bullet {

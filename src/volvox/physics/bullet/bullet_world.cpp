@@ -116,7 +116,8 @@ bool is_round(const btRigidBody& body) {
          (type == SPHERE_SHAPE_PROXYTYPE || type == CAPSULE_SHAPE_PROXYTYPE || type == CYLINDER_SHAPE_PROXYTYPE);
 }
 
-// How a body's surface moves in a step, at a point: turning about its axle moves nothing of what is round.
+// How far the surface of a body moves at a point, in one step. Where a body is round, turning about its axle does not
+// move its surface.
 btVector3 surface_motion(const btRigidBody& body, const btVector3& point, btScalar step) {
   btVector3 turning = body.getAngularVelocity();
   if (is_round(body)) {

@@ -1,6 +1,7 @@
-// The robots of the scenes, as physics.md of the project defines them: SuperBots of four bodies
-// and three joints, ATRONs of two hemispheres, and plain boxes and spheres.
-// SI units, world frame. Pure of the scene that they add to: the same calls give the same bodies.
+// The robots of the scenes: SuperBots of four bodies and three joints, ATRONs of two hemispheres, and plain boxes and
+// spheres.
+// SI units, world frame. Functions change only the scene that they are given, which one thread builds; the same calls
+// give the same bodies.
 #pragma once
 
 #include "volvox/physics/scenes/bench_scene.h"

@@ -3,14 +3,13 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/math.h"
+#include "volvox/base/random.h"
 #include "volvox/scan/build.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/locate.h"
 #include "volvox/scan/register.h"
 #include "volvox/scan/simulate.h"
 #include "volvox/scan/triangle_tree.h"
-
-#include "volvox/base/random.h"
 
 namespace volvox::scan {
 namespace {

@@ -121,6 +121,25 @@ TEST(Mutants, OfANetwork) {
   EXPECT_GT(try_mutants(stage, world, "none", 1500, 3).refused, 100);
 }
 
+// What came after these tests: jaws that close, hold and open, radios that send pulses.
+TEST(Mutants, OfJawsAndPulses) {
+  Stage stage;
+  const auto talking = talking_world(stage);
+  auto world = std::make_shared<model::WorldModel>(*talking);
+  auto module = std::make_shared<model::ModuleModel>(*talking->placements[1].model);
+  for (std::size_t d = 0; d < module->docks.size(); ++d)
+    module->docks[d].latch = model::Latch{.travel = 0.002, .form = d % 2 == 0, .jam_distance = 1e-4};
+  model::Radio& radio = module->radios[0];
+  radio.modulation = model::Modulation::ts_ook;
+  radio.acknowledge = false;
+  radio.pulse = 1e-6, radio.bandwidth = 1e6, radio.spread = 100;  // frames of milliseconds, so that some are in flight
+  for (model::Placement& placement : world->placements)
+    if (placement.is_module()) placement.model = module;
+  const Outcome outcome = try_mutants(stage, world, "native", 1500, 5);
+  EXPECT_GT(outcome.refused, outcome.tried / 20);
+  EXPECT_GT(outcome.simulated, outcome.tried / 10);
+}
+
 TEST(Mutants, OfEveryEngine) {
   Stage stage;
   for (const std::string& engine : stage.library.engines.names()) {

@@ -109,6 +109,7 @@ TEST_F(RunTest, BadOptionsAreRefusedBeforeAnythingRuns) {
   EXPECT_NE(refusal([](RunOptions& o) { o.engine = "bulet"; }).find("did you mean 'bullet'?"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.experiment = "remod3d/snak"; }).find("did you mean"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.experiment = "nowhere.sdf"; }).find("no file"), std::string::npos);
+  EXPECT_NE(refusal([](RunOptions& o) { o.threads = 0; }).find("give 1 to 1024"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.settings["cout"] = "3"; }).find("count"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.settings["count"] = "30"; }).find("9"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.restore_from = "nowhere.snap"; }).find("there is no such file"),

@@ -169,24 +169,31 @@ TEST(ClosedForms, sliding_block_stops_after_v2_over_2_mu_g) {
   EXPECT_NEAR(std::hypot(bench.pose(id).position.x, bench.pose(id).position.y), expected, 0.002 * expected);
 }
 
+// Cubes docked in a row along x, the first of them to a wall.
+struct Beam {
+  static constexpr double size = 0.1, mass = 0.4;
+  std::vector<JointId> docks;
+  BodyId last;
+  Pose last_pose;
+  Beam(Bench& bench, int count) {
+    for (int i = 0; i < count; ++i) {
+      const Pose pose{{size * (i + 0.5), 0, 1}, {}};
+      const BodyId id = bench.add(box(mass, {size, size, size}, pose));
+      docks.push_back(bench->add_joint(joint_at(JointType::dock, last, last_pose, id, pose, {size * i, 0, 1})));
+      last = id, last_pose = pose;
+    }
+  }
+};
+
 // Ten modules docked to a wall: shear and bending moment in every section, by hand.
 TEST(ClosedForms, beam_of_docked_modules_bears_what_statics_says) {
   Bench bench;
   const int count = 10;
-  const double size = 0.1, mass = 0.4;
-  std::vector<JointId> docks;
-  BodyId last;
-  Pose last_pose;
-  for (int i = 0; i < count; ++i) {
-    const Pose pose{{size * (i + 0.5), 0, 1}, {}};
-    const BodyId id = bench.add(box(mass, {size, size, size}, pose));
-    docks.push_back(bench->add_joint(joint_at(JointType::dock, last, last_pose, id, pose, {size * i, 0, 1})));
-    last = id, last_pose = pose;
-  }
+  const Beam beam(bench, count);
   bench.run(2);
   for (int i = 0; i < count; ++i) {
-    const double beyond = count - i, weight = beyond * mass * g, moment = weight * beyond * size / 2;
-    const Wrench load = bench->loads()[docks[static_cast<std::size_t>(i)].index];
+    const double beyond = count - i, weight = beyond * Beam::mass * g, moment = weight * beyond * Beam::size / 2;
+    const Wrench load = bench->loads()[beam.docks[static_cast<std::size_t>(i)].index];
     EXPECT_NEAR(load.force.z, weight, 0.001 * weight) << "section " << i;
     EXPECT_NEAR(load.torque.y, -moment, 0.001 * moment) << "section " << i;
     EXPECT_NEAR(load.force.x, 0, 0.001 * weight);
@@ -198,19 +205,12 @@ TEST(ClosedForms, beam_of_docked_modules_bears_what_statics_says) {
 TEST(ClosedForms, beam_between_two_walls_shares_its_weight) {
   Bench bench;
   const int count = 8;
-  const double size = 0.1, mass = 0.4;
-  std::vector<JointId> docks;
-  BodyId last;
-  Pose last_pose;
-  for (int i = 0; i < count; ++i) {
-    const Pose pose{{size * (i + 0.5), 0, 1}, {}};
-    const BodyId id = bench.add(box(mass, {size, size, size}, pose));
-    docks.push_back(bench->add_joint(joint_at(JointType::dock, last, last_pose, id, pose, {size * i, 0, 1})));
-    last = id, last_pose = pose;
-  }
-  docks.push_back(bench->add_joint(joint_at(JointType::dock, {}, {}, last, last_pose, {size * count, 0, 1})));
+  const Beam beam(bench, count);
+  std::vector<JointId> docks = beam.docks;
+  docks.push_back(
+      bench->add_joint(joint_at(JointType::dock, {}, {}, beam.last, beam.last_pose, {Beam::size * count, 0, 1})));
   bench.run(2);
-  const double half = count * mass * g / 2;
+  const double half = count * Beam::mass * g / 2;
   EXPECT_NEAR(bench->loads()[docks.front().index].force.z, half, 0.01 * half);
   EXPECT_NEAR(bench->loads()[docks.back().index].force.z, half, 0.01 * half);
   // In the middle there is no shear between the two halves.
