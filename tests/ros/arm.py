@@ -7,6 +7,7 @@ from command import GROUND, NECK, WORLD_BEGIN
 
 WORLD = WORLD_BEGIN + """  <volvox:run duration="600" dt="1/50"/>
   {plugin}
+  <volvox:debris radius="0.01" color="1 0 0"><volvox:volume pose="0.5 0 0.03 0 0 0" size="0.1 0.1 0.05"/></volvox:debris>
 """ + GROUND + """  <model name="arm"><pose>0 0 0.05 0 0 0</pose>
 """ + NECK + """    <volvox:sensor name="range" type="range" link="head" rays="3" field_of_view="1" max_range="5"/>
     <volvox:sensor name="gyro" type="gyroscope" link="head"/>

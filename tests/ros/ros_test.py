@@ -59,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
         started.append(run)
         expect("secs" in rostopic("echo", "-n", "1", "/clock"), "/clock is published")
         topics = rostopic("list").split()
-        for topic in ["/clock", "/joint_states", "/tf", "/arm/range", "/arm/gyro", "/arm/imu", "/arm/neck/command"]:
+        for topic in ["/clock", "/joint_states", "/tf", "/arm/range", "/arm/gyro", "/arm/imu", "/particles", "/arm/neck/command"]:
             expect(topic in topics, f"{topic} is among {topics}")
         joints = rostopic("echo", "-n", "1", "/joint_states")
         expect("arm/neck" in joints and re.search(r"position: \[-?0\.0|position: \[-?\d\.\d+e-", joints), f"the joint is at rest: {joints}")
@@ -69,6 +69,11 @@ with tempfile.TemporaryDirectory() as folder:
         expect("range_max: 5.0" in scan and "ranges: [5.0, 5.0, 5.0]" in scan, f"a scan is published: {scan}")
         imu = rostopic("echo", "-n", "1", "/arm/imu/linear_acceleration/z")
         expect(abs(float(imu.split()[0]) - 9.81) < 0.1, f"the imu feels its weight: {imu}")
+        cloud = rostopic("echo", "-n", "1", "--noarr", "/particles")
+        width = int(re.search(r"width: (\d+)", cloud).group(1))
+        expect(width >= 20 and "point_step: 16" in cloud and f"row_step: {16 * width}" in cloud and 'frame_id: "world"' in cloud, f"grains are a point cloud: {cloud}")
+        fields = rostopic("echo", "-n", "1", "/particles/fields")
+        expect(all(f'name: "{name}"' in fields for name in ["x", "y", "z", "rgb"]), f"its fields are named: {fields}")
         rostopic("pub", "-1", "/arm/neck/command", "std_msgs/Float64", "1.0")
         moved = rostopic("echo", "-n", "1", "/joint_states")
         position = float(re.search(r"position: \[([-0-9.e]+)\]", moved).group(1))
@@ -87,4 +92,4 @@ with tempfile.TemporaryDirectory() as folder:
     # The recorded run replays without ROS.
     again = subprocess.run([VOLVOX, "replay", f"{folder}/out", "--verify", "--quiet"], env=environment, text=True, capture_output=True, timeout=120)
     expect(again.returncode == 0, f"it replays: {again.stdout}{again.stderr}")
-print("ROS: clock, joints, frames, scan and a command")
+print("ROS: clock, joints, frames, scan, particles and a command")

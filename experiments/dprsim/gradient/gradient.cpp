@@ -77,8 +77,9 @@ void Gradient::before_tick(sim::Simulation&) {
 std::array<std::uint8_t, 3> Gradient::color(std::uint32_t catom) const {
   const lattice::Gradient& state = *world_->state<lattice::Gradient>(catom);
   if (state.distance == lattice::Gradient::unknown) return sim::no_color;
-  for (std::size_t i = 0; farthest_ == 0 && i < expected_.size(); ++i)
-    if (expected_[i] != nobody) farthest_ = std::max(farthest_, expected_[i]);
+  if (farthest_ == 0)
+    for (const std::uint32_t distance : expected_)
+      if (distance != nobody) farthest_ = std::max(farthest_, distance);
   return sim::ramp_color(1 - real(state.distance) / std::max(1u, farthest_));
 }
 

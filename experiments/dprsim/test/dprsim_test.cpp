@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "study.h"
 #include "volvox/base/test/temporary_folder.h"
@@ -46,6 +48,33 @@ TEST(DprsimGradient, DistancesAreThoseOfTheGraph) {
   const auto slow = run("dprsim/gradient", {{"side", "10"}, {"capacity", "1"}}, 4, 1, "none");
   EXPECT_EQ(metric(slow, "wrong"), 0);
   EXPECT_GT(metric(slow, "ticks_to_all"), 2 * metric(slow, "farthest"));
+}
+
+// From yellow to violet, a colour for each distance. (The ramp ended at the distance of the first catom: of a cube all
+// but the catoms around a source were violet.)
+TEST(DprsimGradient, EveryDistanceHasItsColour) {
+  for (const std::uint64_t seed : {581, 582, 583}) {
+    sim::RunOptions options;
+    options.experiment = "dprsim/gradient";
+    options.engine = "none";
+    options.seed = seed;
+    options.settings = {{"side", "14"}, {"sources", "1"}};
+    const auto run = prepared(options);
+    for (int tick = 0; tick < 60; ++tick) ASSERT_TRUE(run->step().ok());
+    std::vector<float> distances;
+    run->cloud()->cloud_values(0, distances);
+    std::map<float, std::set<std::array<std::uint8_t, 3>>> colors;
+    std::set<std::array<std::uint8_t, 3>> all;
+    const auto items = items_of(*run);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!(distances[i] < 1e6)) continue;
+      colors[distances[i]].insert(items[i].color);
+      all.insert(items[i].color);
+    }
+    EXPECT_GT(colors.size(), 8u) << seed;
+    EXPECT_EQ(all.size(), colors.size()) << seed;
+    for (const auto& [distance, seen] : colors) EXPECT_EQ(seen.size(), 1u) << seed << " " << distance;
+  }
 }
 
 // The heap, and who gives way, are by chance; nobody chose these seeds.

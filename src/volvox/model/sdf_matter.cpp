@@ -85,10 +85,13 @@ Emitter MatterReader::emitter_of(const XMLElement& e) {
   const Attributes attributes(e, report_);
   Emitter emitter;
   emitter.pose = attributes.pose("pose").value_or(Pose{});
-  emitter.radius = attributes.number("radius", emitter.radius, Range::not_negative());
+  emitter.radius = attributes.number("radius", emitter.radius, Range::positive());
   emitter.speed = attributes.number("speed", emitter.speed, Range{0, most_speed, true});
   emitter.start = attributes.number("start", emitter.start, Range::not_negative());
   emitter.stop = attributes.number("stop", emitter.stop, Range::not_negative());
+  if (emitter.stop <= emitter.start)
+    report_.error(e, fmt::format("the <volvox:emitter> stops at {} s, but starts at {} s", emitter.stop, emitter.start),
+                  "let stop= be later than start=");
   if (attributes.required("most").empty()) return emitter;
   emitter.most = narrow<std::uint32_t>(attributes.integer("most", 1, 1, most_particles));
   emitter.line = e.GetLineNum();

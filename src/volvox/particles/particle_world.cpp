@@ -103,7 +103,7 @@ Result<void> ParticleWorld::check_places(std::span<const Vec3> positions, const 
   if (!finite(velocity)) return Error("the velocity of particles is not a number", "give it in m/s");
   for (const Vec3& p : positions)
     if (!finite(p) || !within(p, options_.low, options_.high))
-      return Error(fmt::format("a particle at {} {} {} is outside the world", p.x, p.y, p.z),
+      return Error(fmt::format("a particle at {:.4g} {:.4g} {:.4g} is outside the world", p.x, p.y, p.z),
                    "place it within the world's bounds, or make these wider");
   return {};
 }

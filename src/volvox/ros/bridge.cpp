@@ -4,6 +4,7 @@
 #include <volvox/base/index.h>
 #include <volvox/base/letters.h>
 #include <volvox/mind/range_sensors.h>
+#include <volvox/sim/matter_cloud.h>
 
 #include <algorithm>
 
@@ -51,6 +52,10 @@ class Bridge final : public mind::Extension {
       }
       advertise_imu(place, i, simulation);
     }
+    if (const world::Matter* matter = simulation.world().matter()) {
+      cloud_ = std::make_unique<sim::MatterCloud>(*matter);
+      cloud_topic_ = node_->advertise("/particles", Node::Shape::cloud, "world");
+    }
   }
 
   void before_tick(sim::Simulation& simulation) override {
@@ -65,6 +70,7 @@ class Bridge final : public mind::Extension {
     publish_bodies(simulation);
     for (const SensorTopic& topic : sensors_)
       if (node_->is_heard(topic.number)) publish(topic, simulation);
+    if (cloud_ != nullptr && node_->is_heard(cloud_topic_)) publish_particles(simulation.now().ns);
   }
 
   void shutdown() override { node_.reset(); }
@@ -183,7 +189,21 @@ class Bridge final : public mind::Extension {
         return node_->publish_imu(topic.number, now, plain(*agent.percept_value(topic.turning).get<Vec3>()),
                                   plain(*value.get<Vec3>()));
       case Node::Shape::text: return node_->publish_text(topic.number, value.describe());
+      case Node::Shape::cloud: break;  // of no sensor
     }
+  }
+
+  // Water, grains and cloth, without those that are not there yet or any more.
+  void publish_particles(std::int64_t now_ns) {
+    cloud_->cloud_items(items_);
+    points_.clear();
+    for (const sim::CloudItem& item : items_) {
+      if (item.shown == sim::CloudItem::gone) continue;
+      const auto& [red, green, blue] = item.color;
+      const std::uint32_t rgb = std::uint32_t{red} << 16 | std::uint32_t{green} << 8 | blue;
+      points_.push_back({item.position[0], item.position[1], item.position[2], rgb});
+    }
+    node_->publish_cloud(cloud_topic_, now_ns, points_);
   }
 
   static Node::Scan scanned(const mind::ScanGeometry& geometry, const std::vector<double>& distances) {
@@ -202,6 +222,10 @@ class Bridge final : public mind::Extension {
   std::vector<Command> commands_;  // by the number of the subscription
   std::vector<SensorTopic> sensors_;
   std::vector<Mount> mounts_;
+  std::unique_ptr<sim::MatterCloud> cloud_;  // null: the world has no particles
+  int cloud_topic_ = 0;
+  std::vector<sim::CloudItem> items_;
+  std::vector<Node::ColoredPoint> points_;
 };
 
 }  // namespace

@@ -44,7 +44,12 @@ class Node {
     float range_min, range_max;                   // m
     std::vector<float> ranges;
   };
-  enum class Shape { number, vector, scan, imu, text };
+  struct ColoredPoint {  // m; 0x00RRGGBB, sRGB: as they lie in a PointCloud2 with the fields x, y, z and rgb
+    float x, y, z;
+    std::uint32_t rgb;
+  };
+  static_assert(sizeof(ColoredPoint) == 16);
+  enum class Shape { number, vector, scan, imu, text, cloud };
   virtual int advertise(const std::string& topic, Shape shape, const std::string& frame) = 0;
   virtual bool is_heard(int topic) const = 0;  // there is a subscriber
   virtual void publish_number(int topic, double value) = 0;
@@ -53,7 +58,16 @@ class Node {
   virtual void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity,
                            const Vector& linear_acceleration) = 0;
   virtual void publish_text(int topic, const std::string& text) = 0;
+  virtual void publish_cloud(int topic, std::int64_t now_ns, const std::vector<ColoredPoint>& points) = 0;
 };
+
+// The fields of a ColoredPoint, in the words of sensor_msgs/PointField, whose number 7 is FLOAT32 (also of rgb).
+struct PointFieldInfo {
+  const char* name;
+  std::uint32_t offset;
+};
+inline constexpr PointFieldInfo point_fields[] = {{"x", 0}, {"y", 4}, {"z", 8}, {"rgb", 12}};
+inline constexpr std::uint8_t point_field_type = 7;
 
 constexpr std::size_t most_heard = 10'000;  // between two ticks; further messages are dropped
 

@@ -6,10 +6,12 @@
 #include <sensor_msgs/Imu.h>
 #include <sensor_msgs/JointState.h>
 #include <sensor_msgs/LaserScan.h>
+#include <sensor_msgs/PointCloud2.h>
 #include <std_msgs/Float64.h>
 #include <std_msgs/String.h>
 #include <tf2_msgs/TFMessage.h>
 
+#include <cstring>
 #include <mutex>
 
 namespace volvox::ros {
@@ -97,6 +99,7 @@ class Ros1Node final : public Node {
       case Shape::scan: publisher = node_.advertise<sensor_msgs::LaserScan>(topic, 10); break;
       case Shape::imu: publisher = node_.advertise<sensor_msgs::Imu>(topic, 10); break;
       case Shape::text: publisher = node_.advertise<std_msgs::String>(topic, 10); break;
+      case Shape::cloud: publisher = node_.advertise<sensor_msgs::PointCloud2>(topic, 2); break;
     }
     topics_.push_back({publisher, frame});
     return static_cast<int>(topics_.size()) - 1;
@@ -137,6 +140,27 @@ class Ros1Node final : public Node {
   void publish_text(int topic, const std::string& text) override {
     std_msgs::String message;
     message.data = text;
+    at(topic).publisher.publish(message);
+  }
+  void publish_cloud(int topic, std::int64_t now_ns, const std::vector<ColoredPoint>& points) override {
+    sensor_msgs::PointCloud2 message;
+    message.header = header(topic, now_ns);
+    message.height = 1;
+    message.width = static_cast<std::uint32_t>(points.size());
+    for (const PointFieldInfo& info : point_fields) {
+      sensor_msgs::PointField field;
+      field.name = info.name;
+      field.offset = info.offset;
+      field.datatype = point_field_type;
+      field.count = 1;
+      message.fields.push_back(field);
+    }
+    message.is_bigendian = 0;
+    message.point_step = sizeof(ColoredPoint);
+    message.row_step = message.point_step * message.width;
+    message.data.resize(points.size() * sizeof(ColoredPoint));
+    if (!points.empty()) std::memcpy(message.data.data(), points.data(), message.data.size());
+    message.is_dense = 1;
     at(topic).publisher.publish(message);
   }
 

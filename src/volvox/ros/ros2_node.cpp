@@ -132,6 +132,7 @@ class Ros2Node final : public Node {
       case Shape::vector: type = &geometry_msgs_msg_dds__Vector3Stamped__desc; break;
       case Shape::scan: type = &sensor_msgs_msg_dds__LaserScan__desc; break;
       case Shape::imu: type = &sensor_msgs_msg_dds__Imu__desc; break;
+      case Shape::cloud: type = &sensor_msgs_msg_dds__PointCloud2__desc; break;
       case Shape::text: break;
     }
     topics_.push_back({writer(topic, *type), frame});
@@ -175,6 +176,23 @@ class Ros2Node final : public Node {
   }
   void publish_text(int topic, const std::string& text) override {
     const std_msgs_msg_dds__String_ message{to_ros(text)};
+    dds_write(at(topic).writer, &message);
+  }
+  void publish_cloud(int topic, std::int64_t now_ns, const std::vector<ColoredPoint>& points) override {
+    std::vector<sensor_msgs_msg_dds__PointField_> fields;
+    for (const PointFieldInfo& info : point_fields)
+      fields.push_back({const_cast<char*>(info.name), info.offset, point_field_type, 1});
+    const auto width = narrow<std::uint32_t>(points.size());
+    const auto bytes = narrow<std::uint32_t>(points.size() * sizeof(ColoredPoint));
+    sensor_msgs_msg_dds__PointCloud2_ message{};
+    message.header = header(topic, now_ns);
+    message.height = 1, message.width = width;
+    message.fields = sequence_of<dds_sequence_sensor_msgs_msg_dds__PointField_>(fields);
+    message.is_bigendian = false;
+    message.point_step = sizeof(ColoredPoint), message.row_step = bytes;
+    // DDS only reads it.
+    message.data = {bytes, bytes, reinterpret_cast<std::uint8_t*>(const_cast<ColoredPoint*>(points.data())), false};
+    message.is_dense = true;
     dds_write(at(topic).writer, &message);
   }
 

@@ -1,7 +1,6 @@
 #include "volvox/view/render_tree.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "volvox/base/hash.h"
@@ -229,14 +228,13 @@ RenderTree RenderTree::of(const sim::Run& run) {
   tree.cloud = {run.cloud()->cloud_look(), narrow<std::uint32_t>(tree.meshes.size())};
   tree.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(mesh_of(tree.cloud->look))));
   if (!tree.grounds.empty()) return tree;
-  // Without a ground nothing would show where it is: one under the lowest of its items, as they are now.
-  std::vector<sim::CloudItem> items;
-  run.cloud()->cloud_items(items);
-  double lowest = HUGE_VAL;
-  for (const sim::CloudItem& item : items)
-    if (item.shown != sim::CloudItem::gone) lowest = std::min<double>(lowest, item.position[2]);
-  if (std::isfinite(lowest))
-    tree.grounds.push_back({{{0, 0, lowest - tree.cloud->look.size[2] / 2}, {}}, to_rgba(model::ground_color), 0});
+  // Without a ground nothing would show where it is: one under all that is there now. (Not under the lowest item, which
+  // may lie on the floor of a tank: two faces in one plane.)
+  Frame frame;
+  capture(run.simulation().world(), frame);
+  run.cloud()->cloud_items(frame.cloud);
+  const model::Bounds all = bounds(tree, frame, false);
+  if (!all.empty()) tree.grounds.push_back({{{0, 0, all.low.z}, {}}, to_rgba(model::ground_color), 0});
   return tree;
 }
 

@@ -55,6 +55,8 @@ TEST_F(ReaderTest, SaysWhatIsWrongWithMatter) {
   expect_error(read(fluid("", "<volvox:volume/>")), 5, "a box or a mesh");
   expect_error(read(fluid("", "<volvox:volume size=\"1 1 -1\"/>")), 5, "not positive");
   expect_error(read(fluid("", "<volvox:emitter radius=\"0.1\"/>")), 5, "most");
+  expect_error(read(fluid("", "<volvox:emitter most=\"1\" radius=\"0\"/>")), 5, "radius=\"0\"");
+  expect_error(read(fluid("", "<volvox:emitter most=\"1\" start=\"2\" stop=\"1\"/>")), 5, "stops at 1 s", "later");
   // Every layer on the way is looked at.
   for (const char* speed : {"0", "1e9", "1e308"})
     expect_error(read(fluid("", fmt::format("<volvox:emitter most=\"1\" speed=\"{}\"/>", speed))), 5, "speed");

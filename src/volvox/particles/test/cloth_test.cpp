@@ -90,6 +90,67 @@ TEST(Cloth, SheetsDoNotPassThroughEachOther) {
   }
 }
 
+// Stretching, shear and bending, each against its closed form.
+TEST(Cloth, StretchesAsItsStiffnessSays) {
+  WorldOptions options;
+  options.air_drag = 3;
+  auto world = make_world(options);
+  const int points = 21;
+  const double distance = 0.05, weight = 0.05 * 9.81, stretch = 100;  // m, N a point, N
+  ClothDesc rope{.along_columns = {0, 0, -1}, .columns = points, .rows = 1, .density = 1, .stretch = stretch};
+  rope.bend = 0;
+  ASSERT_TRUE(world->add_cloth(rope).ok());
+  world->pin(0);
+  run(*world, 4);
+  // Segment k bears the points below it.
+  const double longer = distance * weight / stretch * (points * (points - 1) / 2.0);
+  EXPECT_NEAR(-world->solid_positions()[world->index_of_solid(points - 1)].z - 1, longer, 0.01 * longer);
+}
+
+// A panel that hangs from its first row and is pulled sideways in its plane: each of the two diagonals of a cell bears
+// half of shear times the angle, at 45 degrees.
+TEST(Cloth, ShearsAsItsStiffnessSays) {
+  WorldOptions options;
+  options.gravity = {1, 0, 0};
+  options.air_drag = 3;
+  auto world = make_world(options);
+  const int columns = 11, rows = 6;
+  const double distance = 0.1, mass = 0.3 * distance * distance, shear = 1;
+  ClothDesc panel{.along_columns = {1, 0, 0}, .along_rows = {0, 0, -0.5}, .columns = columns, .rows = rows};
+  panel.bend = 0, panel.shear = shear;
+  ASSERT_TRUE(world->add_cloth(panel).ok());
+  for (int k = 0; k < columns; ++k) world->pin(k);
+  run(*world, 4);
+  double expected = 0;
+  for (int row = 1; row < rows; ++row)
+    expected += distance * mass * columns * (rows - row) * std::sqrt(2.0) / ((columns - 1) * shear);
+  const Point corner = world->solid_positions()[world->index_of_solid((rows - 1) * columns)];
+  EXPECT_NEAR(corner.x, expected, 0.03 * expected);
+}
+
+// The end of three points, of which two are held: the thread from the first to the last is pressed together.
+TEST(Cloth, BendsAsItsStiffnessSays) {
+  for (const double bend : {1.0, 10.0, 100.0}) {
+    WorldOptions options;
+    options.air_drag = 3;
+    auto world = make_world(options);
+    const double weight = 0.1 * 9.81;
+    ClothDesc strip{.along_columns = {0.2, 0, 0}, .columns = 3, .rows = 1, .density = 1};
+    strip.bend = bend;
+    ASSERT_TRUE(world->add_cloth(strip).ok());
+    world->pin(0), world->pin(1);
+    run(*world, 6);
+    double low = 0, high = pi / 2;  // of the angle: its moment about the second point is that of the weight
+    for (int k = 0; k < 60; ++k) {
+      const double angle = (low + high) / 2;
+      const double moment = bend * (1 - std::cos(angle / 2)) * std::sin(angle / 2);
+      (moment < weight * std::cos(angle) ? low : high) = angle;
+    }
+    const Point end = world->solid_positions()[world->index_of_solid(2)];
+    EXPECT_NEAR(std::atan2(-end.z, end.x - 0.1), low, 0.02) << bend;
+  }
+}
+
 // A rope of 1 kg bears its weight, 9.81 N, at the top.
 TEST(Cloth, TearsAtItsStrength) {
   for (const double strength : {8.0, 13.0}) {

@@ -123,10 +123,13 @@ void check_bytes_of_joint_states(dds_entity_t reader) {
 
 // What is offered, as discovery tells it.
 void check_offers(dds_entity_t participant) {
-  const std::map<std::string, std::string> wanted = {
-      {"rt/clock", "rosgraph_msgs::msg::dds_::Clock_"}, {"rt/joint_states", "sensor_msgs::msg::dds_::JointState_"},
-      {"rt/tf", "tf2_msgs::msg::dds_::TFMessage_"},     {"rt/arm/range", "sensor_msgs::msg::dds_::LaserScan_"},
-      {"rt/arm/imu", "sensor_msgs::msg::dds_::Imu_"},   {"rt/arm/gyro", "geometry_msgs::msg::dds_::Vector3Stamped_"}};
+  const std::map<std::string, std::string> wanted = {{"rt/clock", "rosgraph_msgs::msg::dds_::Clock_"},
+                                                     {"rt/joint_states", "sensor_msgs::msg::dds_::JointState_"},
+                                                     {"rt/tf", "tf2_msgs::msg::dds_::TFMessage_"},
+                                                     {"rt/arm/range", "sensor_msgs::msg::dds_::LaserScan_"},
+                                                     {"rt/arm/imu", "sensor_msgs::msg::dds_::Imu_"},
+                                                     {"rt/arm/gyro", "geometry_msgs::msg::dds_::Vector3Stamped_"},
+                                                     {"rt/particles", "sensor_msgs::msg::dds_::PointCloud2_"}};
   const dds_entity_t found = made(dds_create_reader(participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, nullptr, nullptr),
                                   "reader of what is offered");
   std::map<std::string, std::string> offered;
@@ -145,6 +148,43 @@ void check_offers(dds_entity_t participant) {
       if (!offered.contains(topic)) return false;
       expect(offered[topic] == type, fmt::format("{} is a {}, not a {}", topic, type, offered[topic]));
     }
+    return true;
+  });
+}
+
+// Plain CDR again: red grains on the ground half a metre away, as a viewer of point clouds reads them.
+void check_bytes_of_particles(dds_entity_t reader) {
+  wait_for("particles arrive as bytes", [&] {
+    ddsi_serdata* data[1] = {nullptr};
+    dds_sample_info_t about[1];
+    if (dds_takecdr(reader, data, 1, about, DDS_ANY_STATE) != 1) return false;
+    if (!about[0].valid_data) return ddsi_serdata_unref(data[0]), false;
+    std::vector<unsigned char> bytes(ddsi_serdata_size(data[0]));
+    ddsi_serdata_to_ser(data[0], 0, bytes.size(), bytes.data());
+    ddsi_serdata_unref(data[0]);
+    Bytes message(std::span<const unsigned char>(bytes).subspan(4));
+    message.take<std::int32_t>(), message.take<std::uint32_t>();
+    expect(message.text() == "world", "particles are in the world's frame");
+    expect(message.take<std::uint32_t>() == 1, "a cloud without order has one row");
+    const auto width = message.take<std::uint32_t>();
+    expect(width >= 20, "there are grains");
+    expect(message.take<std::uint32_t>() == 4, "a point has four fields");
+    for (const char* name : {"x", "y", "z", "rgb"}) {
+      expect(message.text() == name, fmt::format("there is the field {}", name));
+      const auto offset = message.take<std::uint32_t>();
+      expect(offset < 16 && offset % 4 == 0, "fields lie within a point");
+      expect(message.take<std::uint8_t>() == 7 && message.take<std::uint32_t>() == 1, "a field is one float");
+    }
+    expect(message.take<std::uint8_t>() == 0, "it is little endian");
+    expect(message.take<std::uint32_t>() == 16 && message.take<std::uint32_t>() == 16 * width, "points have 16 bytes");
+    expect(message.take<std::uint32_t>() == 16 * width, "all points are there");
+    for (std::uint32_t i = 0; i < width; ++i) {
+      const auto x = message.take<float>(), y = message.take<float>(), z = message.take<float>();
+      const auto rgb = message.take<std::uint32_t>();
+      expect(std::fabs(x - 0.5f) < 0.3f && std::fabs(y) < 0.3f && z > 0 && z < 0.1f, "grains lie where they were put");
+      expect((rgb >> 16 & 0xff) > 150 && (rgb & 0xffff) == 0, "and are red");
+    }
+    expect(message.take<std::uint8_t>() == 1 && message.left() < 4, "there is nothing but points");
     return true;
   });
 }
@@ -196,6 +236,8 @@ int main(int count, char** arguments) {
     });
   });
 
+  check_bytes_of_particles(reader_of(participant, "rt/particles", sensor_msgs_msg_dds__PointCloud2__desc, false));
+
   const dds_entity_t command_topic =
       made(dds_create_topic(participant, &std_msgs_msg_dds__Float64__desc, "rt/arm/neck/command", nullptr, nullptr),
            "topic");
@@ -212,5 +254,5 @@ int main(int count, char** arguments) {
     });
   });
   dds_delete(participant);
-  fmt::print("ROS 2: offers, clock, joints, frames, scan, imu and a command\n");
+  fmt::print("ROS 2: offers, clock, joints, frames, scan, imu, particles and a command\n");
 }
