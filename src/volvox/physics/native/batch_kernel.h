@@ -55,29 +55,40 @@ VOLVOX_KERNEL void transpose(EightLanes (&m)[8]) {
   }
 }
 
-// Some lanes of a batch at work.
-template <class T>
+// One column of some blocks.
+VOLVOX_KERNEL double column_of(double* const* blocks, int k, double) { return blocks[0][k]; }
+VOLVOX_KERNEL FourLanes column_of(double* const* blocks, int k, FourLanes) {
+  return FourLanes{blocks[0][k], blocks[1][k], blocks[2][k], blocks[3][k]};
+}
+VOLVOX_KERNEL EightLanes column_of(double* const* blocks, int k, EightLanes) {
+  return EightLanes{blocks[0][k], blocks[1][k], blocks[2][k], blocks[3][k],
+                    blocks[4][k], blocks[5][k], blocks[6][k], blocks[7][k]};
+}
+
+// Some lanes of a batch at work. Where the numbers of columns are known, loops over them are unrolled and coordinates
+// stay in registers; -1: they are not.
+template <class T, int known_a = -1, int known_b = -1>
 class BatchStep {
  public:
   VOLVOX_KERNEL BatchStep(const Batches& all, ContactBatch& batch, int first_lane)
       : c_(batch),
         lane_(first_lane),
-        columns_(batch.columns_a + batch.columns_b),
         blocks_(all.blocks + batch.first_block),
         rows_(all.rows + batch.first_row),
         nothing_(all.nothing) {}
 
   // Returns by how much the velocities change, m/s.
   VOLVOX_KERNEL T run() {
-    const int blocks_a = ContactBatch::blocks(c_.columns_a);
-    gather(blocks_, c_.columns_a, x_);
-    gather(blocks_ + blocks_a * ContactBatch::lanes, c_.columns_b, x_ + c_.columns_a);
-    const T zero{}, before = at(c_.impulse[0]), spare = velocity(0) - at(c_.target);
+    alignas(64) T x[known_a < 0 ? most_columns : known_a + known_b];
+    double* const* const blocks_b = blocks_ + ContactBatch::blocks(columns_a()) * ContactBatch::lanes;
+    gather(blocks_, columns_a(), x);
+    gather(blocks_b, columns_b(), x + columns_a());
+    const T zero{}, before = at(c_.impulse[0]), spare = velocity(0, x) - at(c_.target);
     if (!any((before != zero) | (spare < zero))) return zero;  // they do not touch, and stay so
     const T normal = larger(zero, before * at(c_.keep) - spare * at(c_.normal_gain)), dn = normal - before;
     const T before_t = at(c_.impulse[1]), before_u = at(c_.impulse[2]), gain = at(c_.tangent_gain);
-    const T free_t = before_t - gain * (velocity(1) + at(c_.gram[1]) * dn);
-    const T free_u = before_u - gain * (velocity(2) + at(c_.gram[2]) * dn);
+    const T free_t = before_t - gain * (velocity(1, x) + at(c_.gram[1]) * dn);
+    const T free_u = before_u - gain * (velocity(2, x) + at(c_.gram[2]) * dn);
     const T most = at(c_.friction) * normal, size = free_t * free_t + free_u * free_u;
     const T scale = choose(size > most * most, most / square_root(size), zero + 1.0);
     // What does not push has zeros without a sign, whether it is alone in its registers or not.
@@ -86,9 +97,11 @@ class BatchStep {
             du = lu - before_u;
     put_lanes(c_.impulse[0] + lane_, normal), put_lanes(c_.impulse[1] + lane_, lt);
     put_lanes(c_.impulse[2] + lane_, lu);
-    for (int k = 0; k < columns_; ++k) x_[k] = x_[k] + (row(0, k) * dn + row(1, k) * dt + row(2, k) * du);
-    scatter(x_, c_.columns_a, blocks_);
-    scatter(x_ + c_.columns_a, c_.columns_b, blocks_ + blocks_a * ContactBatch::lanes);
+    const int all = columns();
+#pragma GCC unroll 24
+    for (int k = 0; k < all; ++k) x[k] = x[k] + (row(0, k) * dn + row(1, k) * dt + row(2, k) * du);
+    scatter(x, columns_a(), blocks_);
+    scatter(x + columns_a(), columns_b(), blocks_b);
     return larger(magnitude(dn) * at(c_.gram[0]),
                   larger(magnitude(dt) * at(c_.gram[3]), magnitude(du) * at(c_.gram[5])));
   }
@@ -97,39 +110,56 @@ class BatchStep {
   static constexpr int width = lane_count<T>;
   static constexpr int most_columns = 2 * ContactBatch::most_blocks * row_block;
 
+  VOLVOX_KERNEL int columns_a() const {
+    if constexpr (known_a >= 0) return known_a;
+    else return c_.columns_a;
+  }
+  VOLVOX_KERNEL int columns_b() const {
+    if constexpr (known_b >= 0) return known_b;
+    else return c_.columns_b;
+  }
+  VOLVOX_KERNEL int columns() const { return columns_a() + columns_b(); }
+
   VOLVOX_KERNEL T at(const double* numbers) const { return lanes_at<T>(numbers + lane_); }
   VOLVOX_KERNEL T row(int direction, int column) const {
-    return lanes_at<T>(rows_ + (direction * columns_ + column) * ContactBatch::lanes + lane_);
+    return lanes_at<T>(rows_ + (direction * columns() + column) * ContactBatch::lanes + lane_);
   }
-  VOLVOX_KERNEL T velocity(int direction) const {
+  VOLVOX_KERNEL T velocity(int direction, const T* x) const {
     T a{}, b{};
-    for (int k = 0; k < c_.columns_a; ++k) a = a + row(direction, k) * x_[k];
-    for (int k = c_.columns_a; k < columns_; ++k) b = b + row(direction, k) * x_[k];
+    const int end_a = columns_a(), end_b = columns();
+#pragma GCC unroll 12
+    for (int k = 0; k < end_a; ++k) a = a + row(direction, k) * x[k];
+#pragma GCC unroll 12
+    for (int k = end_a; k < end_b; ++k) b = b + row(direction, k) * x[k];
     return at(c_.free[direction]) + (a + b);
   }
 
   // Block by block, as many columns of it at a time as there are lanes. Blocks have eight columns in memory, whether
   // they are used or not.
   VOLVOX_KERNEL void gather(double* const* blocks, int columns, T* x) const {
+#pragma GCC unroll 3
     for (int first = 0; first < columns; first += row_block, blocks += ContactBatch::lanes) {
       const int here = columns - first < row_block ? columns - first : row_block;
+#pragma GCC unroll 8
       for (int k = 0; k < here; k += width) {
         if (here - k == 1) {
-          alignas(64) double column[width];
-          for (int i = 0; i < width; ++i) column[i] = blocks[lane_ + i][k];
-          x[first + k] = lanes_at<T>(column);
+          x[first + k] = column_of(blocks + lane_, k, T{});
           break;
         }
         T m[width];
         for (int i = 0; i < width; ++i) m[i] = lanes_at<T>(blocks[lane_ + i] + k);
         transpose(m);
-        for (int i = 0; i < width && k + i < here; ++i) x[first + k + i] = m[i];
+#pragma GCC unroll 8
+        for (int i = 0; i < width; ++i)
+          if (k + i < here) x[first + k + i] = m[i];
       }
     }
   }
   VOLVOX_KERNEL void scatter(const T* x, int columns, double* const* blocks) const {
+#pragma GCC unroll 3
     for (int first = 0; first < columns; first += row_block, blocks += ContactBatch::lanes) {
       const int here = columns - first < row_block ? columns - first : row_block;
+#pragma GCC unroll 8
       for (int k = 0; k < here; k += width) {
         if (here - k == 1) {
           alignas(64) double column[width];
@@ -139,6 +169,7 @@ class BatchStep {
           break;
         }
         T m[width];
+#pragma GCC unroll 8
         for (int i = 0; i < width; ++i) m[i] = k + i < here ? x[first + k + i] : T{};
         transpose(m);
         for (int i = 0; i < width; ++i)
@@ -148,18 +179,36 @@ class BatchStep {
   }
 
   ContactBatch& c_;
-  int lane_, columns_;
+  int lane_;
   double* const* blocks_;
   const double *rows_, *nothing_;
-  alignas(64) T x_[most_columns];
 };
+
+template <class T, int columns>
+VOLVOX_KERNEL T solve_batch_of(const Batches& all, ContactBatch& batch, int lane) {
+  if (batch.columns_b == columns) return BatchStep<T, columns, columns>(all, batch, lane).run();
+  if (batch.columns_b == 0) return BatchStep<T, columns, 0>(all, batch, lane).run();
+  return BatchStep<T>(all, batch, lane).run();
+}
+
+// Free bodies have six columns, and most robots of modules one, two or three more.
+template <class T>
+VOLVOX_KERNEL T solve_batch(const Batches& all, ContactBatch& batch, int lane) {
+  if constexpr (lane_count < T >> 1) {
+    if (batch.columns_a == 9) return solve_batch_of<T, 9>(all, batch, lane);
+    if (batch.columns_a == 8) return solve_batch_of<T, 8>(all, batch, lane);
+    if (batch.columns_a == 7) return solve_batch_of<T, 7>(all, batch, lane);
+    if (batch.columns_a == 6) return solve_batch_of<T, 6>(all, batch, lane);
+  }
+  return BatchStep<T>(all, batch, lane).run();
+}
 
 template <class T>
 VOLVOX_KERNEL double solve_all_batches(const Batches& all) {
   T most{};
   for (std::size_t i = 0; i < all.count; ++i) {
     for (int lane = 0; lane < ContactBatch::lanes; lane += lane_count<T>)
-      most = larger(most, BatchStep<T>(all, all.first[i], lane).run());
+      most = larger(most, solve_batch<T>(all, all.first[i], lane));
   }
   double largest = 0;
   for (int i = 0; i < lane_count<T>; ++i) largest = largest < take(most, i) ? take(most, i) : largest;

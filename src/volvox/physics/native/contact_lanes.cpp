@@ -65,38 +65,26 @@ double response_alone(const Body& body, const Vec3& turn) {
   return width == 0 || wide_dot(row, row, width) <= length * length;
 }
 
-// Normal speeds from the velocities of the two bodies. (To write a contact's rows takes longer, and most contacts that
-// are looked at need none.) The points of a pair of bodies are watched one behind the other: what moves the two is
-// reckoned once.
-class NormalSpeeds {
- public:
-  NormalSpeeds(const Islands& islands, const GroupRoom& room) : islands_(islands), room_(room) {}
+double length_of(const double* row, int width) {
+  return width == 0 ? 0 : (1 + 1e-6) * std::sqrt(wide_dot(row, row, width));
+}
 
-  // How far a contact is above its target now, m/s.
-  double spare(const GroupRoom::WatchedSides& sides) {
-    double spare = sides.spare + along(a_, sides.island_a, sides.node_a, sides.normal, sides.turn_a);
-    if (sides.island_b >= 0) spare -= along(b_, sides.island_b, sides.node_b, sides.normal, sides.turn_b);
-    return spare;
-  }
+// From now on it is known how much its normal speed changes at most, joints and all.
+void tighten(GroupRoom::Watch& watch, const RowContact& c) {
+  watch.response_a = length_of(c.rows_a, c.width_a), watch.response_b = length_of(c.rows_b, c.width_b);
+  watch.has_row = true;
+}
 
- private:
-  struct Seen {
-    int island = -1, node = -1;
-    Spatial<double> change{};
-  };
-
-  double along(Seen& seen, int island, int node, const Vec3& normal, const Vec3& turn) const {
-    if (seen.island != island || seen.node != node)
-      seen = {
-          island, node,
-          islands_[at(island)]->velocity_change(node, room_.coordinates.data() + room_.first_coordinate[at(island)])};
-    return dot(plain(seen.change.l), normal) + dot(plain(seen.change.a), turn);
-  }
-
-  const Islands& islands_;
-  const GroupRoom& room_;
-  Seen a_, b_;
-};
+// Writes the row of a contact's normal, where all three of them will lie if they are ever needed.
+void write_normal_row(const Islands& islands, const GroupRoom::WatchedSides& sides, RowContact& c) {
+  const bool both = sides.island_a == sides.island_b && c.width_b == 0;  // sides in one row
+  const NodeRows a = islands[at(sides.island_a)]->node_rows(sides.node_a, both);
+  wide_row(a.rows, a.stride, a.blocks, c.width_a, sides.turn_a, sides.normal, 1, false, c.rows_a);
+  if (sides.island_b < 0) return;
+  const NodeRows b = islands[at(sides.island_b)]->node_rows(sides.node_b, both);
+  wide_row(b.rows, b.stride, b.blocks, both ? c.width_a : c.width_b, sides.turn_b, sides.normal, -1, both,
+           both ? c.rows_a : c.rows_b);
+}
 
 class LaneFiller {
  public:
@@ -266,15 +254,17 @@ GroupRoom::WatchedSides ContactSolver::watched_sides(const GroupRoom& room, std:
 }
 
 // Once more what a contact in lanes comes to, m/s above its target.
-double ContactSolver::spare_in_lanes(const Islands& islands, const GroupRoom& room, std::size_t index) const {
-  return NormalSpeeds(islands, room).spare(watched_sides(room, index));
+double ContactSolver::spare_in_lanes(const Islands& islands, GroupRoom& room, std::size_t index) const {
+  RowContact& hot = room.hot[index];
+  write_normal_row(islands, watched_sides(room, index), hot);
+  return wide_normal_velocity(hot) - hot.target;
 }
 
 void ContactSolver::begin_lanes(const World& world, const Islands& islands, GroupRoom& room,
                                 std::size_t section) const {
   GroupRoom::LaneSet& set = room.lane_sets[section];
   set.batches.clear(), set.blocks.clear(), set.rows.clear(), set.members.clear(), set.places.clear();
-  set.watches.clear(), set.sides.clear();
+  set.watches.clear();
   set.with_room = 0, set.of_kind = {};
   set.taken.assign(room.above.size(), 0);
   LaneFiller filler(islands, room, section);
@@ -290,7 +280,6 @@ void ContactSolver::begin_lanes(const World& world, const Islands& islands, Grou
     GroupRoom::Watch watch{static_cast<int>(i), where.place_a, where.place_b, 0, 0, sides.spare};
     watch.response_a = response_alone(world.bodies[at(c.a)], sides.turn_a);
     if (where.island_b >= 0) watch.response_b = response_alone(world.bodies[at(c.b)], sides.turn_b);
-    set.sides.push_back(sides);
     set.watches.push_back(watch);
   }
 }
@@ -300,7 +289,6 @@ void ContactSolver::look_at_watches(const World& world, Islands& islands, GroupR
                                     double step) const {
   GroupRoom::LaneSet& set = room.lane_sets[section];
   LaneFiller filler(islands, room, section);
-  NormalSpeeds speeds(islands, room);
   const auto gone = [&](const GroupRoom::Watch& w) {
     return w.response_a * room.gone[at(w.place_a)] + w.response_b * room.gone[at(w.place_b)];
   };
@@ -309,10 +297,14 @@ void ContactSolver::look_at_watches(const World& world, Islands& islands, GroupR
     GroupRoom::Watch& watch = set.watches[i];
     if (gone(watch) + rounding >= watch.limit) {
       ++looks;
-      const double spare = speeds.spare(set.sides[i]);
+      RowContact& hot = room.hot[at(watch.contact)];
+      if (!watch.has_row) {
+        write_normal_row(islands, watched_sides(room, at(watch.contact)), hot);
+        tighten(watch, hot);
+      }
+      const double spare = wide_normal_velocity(hot) - hot.target;
       if (spare < 0) {
         fill_rows(world, islands, room, at(watch.contact), step);
-        [[maybe_unused]] const RowContact& hot = room.hot[at(watch.contact)];
         VOLVOX_ASSERT(std::fabs(velocity_of(hot, 0) - hot.target - spare) < 1e-6 * (1 - spare));
         VOLVOX_ASSERT(watch.place_a == watch.place_b || (shorter(hot.rows_a, hot.width_a, watch.response_a) &&
                                                          shorter(hot.rows_b, hot.width_b, watch.response_b)));
@@ -321,10 +313,10 @@ void ContactSolver::look_at_watches(const World& world, Islands& islands, GroupR
       }
       watch.limit = spare + gone(watch);
     }
-    if (kept != i) set.watches[kept] = watch, set.sides[kept] = set.sides[i];
+    if (kept != i) set.watches[kept] = watch;
     ++kept;
   }
-  set.watches.resize(kept), set.sides.resize(kept);
+  set.watches.resize(kept);
   Work::add(work_.looks, looks);
 }
 

@@ -91,6 +91,7 @@ struct GroupRoom {
     int place_a = 0, place_b = 0;           // of its islands; b: as a, with no response, where it is not solved for
     double response_a = 0, response_b = 0;  // the length of the normal's row on each side, at most
     double limit = 0;                       // of response_a gone_a + response_b gone_b
+    bool has_row = false;                   // its normal's row is written, and the responses are those
   };
   // What its normal speed follows from, without its rows.
   struct WatchedSides {
@@ -113,7 +114,6 @@ struct GroupRoom {
     std::vector<std::size_t> members;        // by batch and lane: the contact there, or none
     std::vector<std::array<int, 2>> places;  // the same: its two islands, by place
     std::vector<Watch> watches;
-    std::vector<WatchedSides> sides;  // of the watches
     // Batches that have a lane to spare, at most 64 at a time.
     std::array<Open, 64> open;
     std::uint64_t with_room = 0;                         // which of them there are
@@ -229,7 +229,7 @@ class ContactSolver {
   void begin_lanes(const World& world, const Islands& islands, GroupRoom& room, std::size_t section) const;
   void look_at_watches(const World& world, Islands& islands, GroupRoom& room, std::size_t section, double step) const;
   GroupRoom::WatchedSides watched_sides(const GroupRoom& room, std::size_t index) const;
-  double spare_in_lanes(const Islands& islands, const GroupRoom& room, std::size_t index) const;
+  double spare_in_lanes(const Islands& islands, GroupRoom& room, std::size_t index) const;
   void measure_islands(GroupRoom& room) const;
   void end_lanes(Islands& islands, GroupRoom& room) const;
   void wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const;

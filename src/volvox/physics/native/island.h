@@ -60,6 +60,13 @@ struct RowSpan {
   const int* blocks = nullptr;    // which blocks of the coordinates the rows are for; null: the first ones
 };
 
+// Six rows, those of a node's angular and linear velocity, `stride` apart; of each some blocks; null: the first ones.
+struct NodeRows {
+  const double* rows = nullptr;
+  int stride = 0;
+  const int* blocks = nullptr;
+};
+
 class Island {
  public:
   explicit Island(std::vector<int> bodies) : bodies_(std::move(bodies)) {}
@@ -81,8 +88,9 @@ class Island {
   virtual std::span<const double> coordinates() const = 0;
   // How many of them rows may use, of an island of one part: those behind are zero in all rows.
   virtual int used_columns() const { return static_cast<int>(coordinates().size()); }
-  // What coordinates (of an island of one part) change the velocity of a node by that was made ready.
-  virtual Spatial<double> velocity_change(int node, const double* coordinates) const = 0;
+  // What the rows of a node follow from that was made ready, of an island of one part: how coordinates change its
+  // velocity. `whole`: see write_rows().
+  virtual NodeRows node_rows(int node, bool whole) const = 0;
   // Makes ready for contacts on the given nodes (some perhaps more than once).
   virtual void whiten(std::span<const int> nodes, ThreadPool* threads) = 0;
   virtual RowSpan span(int node) = 0;

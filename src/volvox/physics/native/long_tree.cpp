@@ -213,7 +213,7 @@ Vec3 LongTree::predicted_velocity(int node, const Vec3& arm) const {
 }
 
 // Asked of islands of one part only.
-Spatial<double> LongTree::velocity_change(int /*node*/, const double* /*coordinates*/) const {
+NodeRows LongTree::node_rows(int /*node*/, bool /*whole*/) const {
   VOLVOX_ASSERT(false);
   return {};
 }

@@ -62,7 +62,7 @@ class LongTree final : public Island {
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
   void clear_coordinates() override;
   std::span<const double> coordinates() const override { return {}; }  // it has several parts
-  Spatial<double> velocity_change(int node, const double* coordinates) const override;
+  NodeRows node_rows(int node, bool whole) const override;
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   RowSpan span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,

@@ -334,13 +334,9 @@ void Loop::whiten(std::span<const int> nodes, ThreadPool* /*threads*/) {
 
 void Loop::clear_coordinates() { std::fill(coordinates_.begin(), coordinates_.end(), 0.0); }
 
-Spatial<double> Loop::velocity_change(int node, const double* coordinates) const {
-  const std::span<const int> way = factor_.way(factor_.place(node));
-  const int width = static_cast<int>(way.size()) * SparseFactor::padded;
-  const double* rows = rows_.data() + first_row_[static_cast<std::size_t>(node)];
-  double v[6];
-  for (int i = 0; i < 6; ++i) v[i] = blocks_dot(rows + i * width, way.data(), width, coordinates);
-  return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
+NodeRows Loop::node_rows(int node, bool /*whole*/) const {
+  const int width = static_cast<int>(factor_.way(factor_.place(node)).size()) * SparseFactor::padded;
+  return {rows_.data() + first_row_[static_cast<std::size_t>(node)], width, nullptr};
 }
 
 // A body's rows have a block for every place on its way to the root of the elimination.

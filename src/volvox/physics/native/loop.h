@@ -27,7 +27,7 @@ class Loop final : public Island {
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
   std::span<const double> coordinates() const override { return coordinates_; }
-  Spatial<double> velocity_change(int node, const double* coordinates) const override;
+  NodeRows node_rows(int node, bool whole) const override;
   RowSpan span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
                   double* rows) const override;

@@ -410,10 +410,9 @@ void Tree::joint_factor(std::size_t node, JointFactor& out) const {
   }
 }
 
-Spatial<double> Tree::velocity_change(int node, const double* coordinates) const {
-  double v[6];
-  wide_dot_six(whitened_.y(static_cast<std::size_t>(node)), coordinates, whitened_.parts().front().width, v);
-  return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
+NodeRows Tree::node_rows(int node, bool whole) const {
+  const std::size_t i = static_cast<std::size_t>(node);
+  return {whitened_.y(i), whitened_.part_of(i).width, whole ? nullptr : whitened_.blocks(i)};
 }
 
 RowSpan Tree::span(int node) {

@@ -70,7 +70,7 @@ class Tree final : public Island {
   void clear_coordinates() override;
   std::span<const double> coordinates() const override { return whitened_.coordinates(); }
   int used_columns() const override { return whitened_.parts().front().columns; }
-  Spatial<double> velocity_change(int node, const double* coordinates) const override;
+  NodeRows node_rows(int node, bool whole) const override;
   RowSpan span(int node) override;
   RowSpan whole_span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,

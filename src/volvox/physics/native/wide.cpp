@@ -175,6 +175,22 @@ VOLVOX_FOR_EACH_ISA(void, wide_rows,
   }
 }
 
+VOLVOX_FOR_EACH_ISA(void, wide_row,
+                    (const double* y, int stride, const int* blocks, int width, const Vec3& turn, const Vec3& direction,
+                     double sign, bool add, double* row),
+                    (y, stride, blocks, width, turn, direction, sign, add, row)) {
+  const Vec3 w = turn * sign, l = direction * sign;
+  for (int k = 0; k < width; k += row_block) {
+    const double* from = place_of(y, blocks, k);
+    Eight w0, w1, w2, l0, l1, l2;
+    load(w0, from), load(w1, from + stride), load(w2, from + 2 * stride);
+    load(l0, from + 3 * stride), load(l1, from + 4 * stride), load(l2, from + 5 * stride);
+    Eight sum = (l0 * l.x + l1 * l.y + l2 * l.z) + (w0 * w.x + w1 * w.y + w2 * w.z), before;
+    if (add) load(before, row + k), sum += before;
+    store(row + k, sum);
+  }
+}
+
 VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gram)[6]), (rows, width, gram)) {
   Eight g[6] = {};
   for (int k = 0; k < width; k += 8) {
@@ -200,6 +216,8 @@ VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
   }
   return c.free[0] + sum(n);
 }
+
+VOLVOX_FOR_EACH_ISA(double, wide_normal_velocity, (const RowContact& c), (c)) { return normal_velocity(c); }
 
 // ln' = max(0, keep ln - gain (vn - target)), then, with the normal's part in v_t,
 // lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on

@@ -39,6 +39,9 @@ void wide_dot_six(const double* rows, const double* a, int width, double (&out)[
 // the blocks are taken that the three rows have.
 void wide_rows(const double* y, int stride, const int* blocks, int width, const Vec3& arm, const Vec3 (&directions)[3],
                double sign, bool add, double* rows);
+// One row: sign * (direction.y_linear + turn.y_angular), set or added; otherwise as wide_rows. `turn`: arm x direction.
+void wide_row(const double* y, int stride, const int* blocks, int width, const Vec3& turn, const Vec3& direction,
+              double sign, bool add, double* row);
 // The six entries of the 3x3 product of three rows with themselves: 00 01 02 11 12 22.
 void wide_gram(const double* rows, int width, double (&gram)[6]);
 // A contact in the sweep.
@@ -65,6 +68,8 @@ struct Solved {
   double spare = -1;  // m/s; how far it is above its target, where it pushed neither before nor now; else negative
 };
 Solved wide_solve(RowContact& contact);
+// Its normal velocity now, for which the normal's rows are enough.
+double wide_normal_velocity(const RowContact& contact);
 
 // The point farthest along a direction. Points past the first `count` repeat it.
 int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction);

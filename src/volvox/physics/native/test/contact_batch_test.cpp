@@ -19,6 +19,8 @@ class Eightfold {
  public:
   explicit Eightfold(std::mt19937_64& random) : random_(random) {
     batch_.columns_a = whole(1, most_columns), batch_.columns_b = whole(0, most_columns);
+    // Loops over these numbers of columns are unrolled.
+    if (whole(0, 1) == 1) batch_.columns_a = whole(6, 9), batch_.columns_b = whole(0, 1) * batch_.columns_a;
     batch_.first_block = batch_.first_row = 0;
     coordinates_ = numbers(2 * ContactBatch::lanes * most_columns);
     blocks_.assign(static_cast<std::size_t>(all_blocks() * ContactBatch::lanes), nothing_);
