@@ -65,25 +65,25 @@ double response_alone(const Body& body, const Vec3& turn) {
   return width == 0 || wide_dot(row, row, width) <= length * length;
 }
 
-double length_of(const double* row, int width) {
-  return width == 0 ? 0 : (1 + 1e-6) * std::sqrt(wide_dot(row, row, width));
-}
-
-// From now on it is known how much its normal speed changes at most, joints and all.
-void tighten(GroupRoom::Watch& watch, const RowContact& c) {
-  watch.response_a = length_of(c.rows_a, c.width_a), watch.response_b = length_of(c.rows_b, c.width_b);
-  watch.has_row = true;
-}
+// How long the rows of a contact's normal are, a little more than less: so much do the coordinates of its sides change
+// its normal speed at most, for a unit.
+struct RowLengths {
+  double a = 0, b = 0;
+  static double of(double square) { return (1 + 1e-6) * std::sqrt(square); }
+};
 
 // Writes the row of a contact's normal, where all three of them will lie if they are ever needed.
-void write_normal_row(const Islands& islands, const GroupRoom::WatchedSides& sides, RowContact& c) {
+RowLengths write_normal_row(const Islands& islands, const GroupRoom::WatchedSides& sides, RowContact& c) {
   const bool both = sides.island_a == sides.island_b && c.width_b == 0;  // sides in one row
   const NodeRows a = islands[at(sides.island_a)]->node_rows(sides.node_a, both);
-  wide_row(a.rows, a.stride, a.blocks, c.width_a, sides.turn_a, sides.normal, 1, false, c.rows_a);
-  if (sides.island_b < 0) return;
+  const double square_a =
+      wide_row(a.rows, a.stride, a.blocks, c.width_a, sides.turn_a, sides.normal, 1, false, c.rows_a);
+  if (sides.island_b < 0) return {RowLengths::of(square_a), 0};
   const NodeRows b = islands[at(sides.island_b)]->node_rows(sides.node_b, both);
-  wide_row(b.rows, b.stride, b.blocks, both ? c.width_a : c.width_b, sides.turn_b, sides.normal, -1, both,
-           both ? c.rows_a : c.rows_b);
+  const double square_b = wide_row(b.rows, b.stride, b.blocks, both ? c.width_a : c.width_b, sides.turn_b, sides.normal,
+                                   -1, both, both ? c.rows_a : c.rows_b);
+  if (both) return {RowLengths::of(square_b), 0};
+  return {RowLengths::of(square_a), RowLengths::of(square_b)};
 }
 
 class LaneFiller {
@@ -256,7 +256,7 @@ GroupRoom::WatchedSides ContactSolver::watched_sides(const GroupRoom& room, std:
 // Once more what a contact in lanes comes to, m/s above its target.
 double ContactSolver::spare_in_lanes(const Islands& islands, GroupRoom& room, std::size_t index) const {
   RowContact& hot = room.hot[index];
-  write_normal_row(islands, watched_sides(room, index), hot);
+  (void)write_normal_row(islands, watched_sides(room, index), hot);
   return wide_normal_velocity(hot) - hot.target;
 }
 
@@ -299,8 +299,8 @@ void ContactSolver::look_at_watches(const World& world, Islands& islands, GroupR
       ++looks;
       RowContact& hot = room.hot[at(watch.contact)];
       if (!watch.has_row) {
-        write_normal_row(islands, watched_sides(room, at(watch.contact)), hot);
-        tighten(watch, hot);
+        const RowLengths lengths = write_normal_row(islands, watched_sides(room, at(watch.contact)), hot);
+        watch.response_a = lengths.a, watch.response_b = lengths.b, watch.has_row = true;
       }
       const double spare = wide_normal_velocity(hot) - hot.target;
       if (spare < 0) {

@@ -175,20 +175,23 @@ VOLVOX_FOR_EACH_ISA(void, wide_rows,
   }
 }
 
-VOLVOX_FOR_EACH_ISA(void, wide_row,
+VOLVOX_FOR_EACH_ISA(double, wide_row,
                     (const double* y, int stride, const int* blocks, int width, const Vec3& turn, const Vec3& direction,
                      double sign, bool add, double* row),
                     (y, stride, blocks, width, turn, direction, sign, add, row)) {
   const Vec3 w = turn * sign, l = direction * sign;
+  Eight total = {};
   for (int k = 0; k < width; k += row_block) {
     const double* from = place_of(y, blocks, k);
     Eight w0, w1, w2, l0, l1, l2;
     load(w0, from), load(w1, from + stride), load(w2, from + 2 * stride);
     load(l0, from + 3 * stride), load(l1, from + 4 * stride), load(l2, from + 5 * stride);
-    Eight sum = (l0 * l.x + l1 * l.y + l2 * l.z) + (w0 * w.x + w1 * w.y + w2 * w.z), before;
-    if (add) load(before, row + k), sum += before;
-    store(row + k, sum);
+    Eight all = (l0 * l.x + l1 * l.y + l2 * l.z) + (w0 * w.x + w1 * w.y + w2 * w.z), before;
+    if (add) load(before, row + k), all += before;
+    store(row + k, all);
+    total += all * all;
   }
+  return sum(total);
 }
 
 VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gram)[6]), (rows, width, gram)) {

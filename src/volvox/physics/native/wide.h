@@ -40,8 +40,9 @@ void wide_dot_six(const double* rows, const double* a, int width, double (&out)[
 void wide_rows(const double* y, int stride, const int* blocks, int width, const Vec3& arm, const Vec3 (&directions)[3],
                double sign, bool add, double* rows);
 // One row: sign * (direction.y_linear + turn.y_angular), set or added; otherwise as wide_rows. `turn`: arm x direction.
-void wide_row(const double* y, int stride, const int* blocks, int width, const Vec3& turn, const Vec3& direction,
-              double sign, bool add, double* row);
+// Returns the square of its length.
+double wide_row(const double* y, int stride, const int* blocks, int width, const Vec3& turn, const Vec3& direction,
+                double sign, bool add, double* row);
 // The six entries of the 3x3 product of three rows with themselves: 00 01 02 11 12 22.
 void wide_gram(const double* rows, int width, double (&gram)[6]);
 // A contact in the sweep.

@@ -83,6 +83,24 @@ TEST_F(Wide, rows_of_a_contact_are_its_directions_times_the_motion_of_its_point)
   }
 }
 
+TEST_F(Wide, one_row_of_a_contact_is_the_first_of_its_three) {
+  for (int i = 0; i < 3000; ++i) {
+    const int all = whole(1, 8), stride = row_block * all;
+    const std::vector<double> y = numbers(6 * stride);
+    const std::vector<int> some = some_blocks(all);
+    const int* blocks = whole(0, 1) == 1 ? some.data() : nullptr;
+    const int width = blocks ? row_block * static_cast<int>(some.size()) : stride;
+    const Vec3 arm = vector(), directions[3] = {vector(), vector(), vector()};
+    const bool add = whole(0, 1) == 1;
+    std::vector<double> three = numbers(3 * width), one(three.begin(), three.begin() + width);
+    wide_rows(y.data(), stride, blocks, width, arm, directions, -1, add, three.data());
+    const double square =
+        wide_row(y.data(), stride, blocks, width, cross(arm, directions[0]), directions[0], -1, add, one.data());
+    for (std::size_t k = 0; k < one.size(); ++k) ASSERT_NEAR(one[k], three[k], 1e-14 * 16);
+    EXPECT_EQ(square, wide_dot(one.data(), one.data(), width));
+  }
+}
+
 TEST_F(Wide, farthest_and_lowest_points_are_the_first_of_the_best) {
   for (int i = 0; i < 3000; ++i) {
     const int count = row_block * whole(1, 10);
