@@ -14,7 +14,7 @@ KEYS = ["scene", "engine", "threads", "n", "dt", "ms_per_step", "hinge_max_mm", 
         "dock_max_deg", "lift_m", "penetration_max_mm", "rss_mb"]
 SIZES = {"pile": 20, "heap": 52, "S4": 20, "track": 6}
 WITHOUT_HINGES = ["spheres", "stack", "lattice"]
-WITHOUT_DOCKS = ["S1", "S3", "pile", "spheres", "stack"]
+WITHOUT_DOCKS = ["S1", "S3", "pile", "spheres", "stack", "beside"]
 # Error bounds of native and of other engines in these small runs; mm and degrees.
 NATIVE = {"hinge_max_mm": 0.5, "hinge_max_deg": 0.2, "dock_max_mm": 0.5, "dock_max_deg": 0.2, "penetration_max_mm": 5}
 PEER = {"hinge_max_mm": 10, "hinge_max_deg": 15, "dock_max_mm": 10, "dock_max_deg": 15, "penetration_max_mm": 20}
@@ -27,7 +27,7 @@ class BenchEngines(CommandTest):
 
     def test_every_scene(self):
         names = [line.split()[0] for line in self.run_program("bench", "engines", "--list").stdout.splitlines()[1:]]
-        for needed in ["S1", "S2", "S3", "S4", "pile", "heap", "spheres", "stack", "track", "lattice", "hit", "dock", "events"]:
+        for needed in ["S1", "S2", "S3", "S4", "pile", "heap", "spheres", "stack", "track", "lattice", "hit", "beside", "dock", "events"]:
             self.assertIn(needed, names)
         for scene in names:
             rows = self.bench("--scenes", scene, "--n", str(SIZES.get(scene, 8)), "--engines", "native,bullet", "--seconds", "0.5")

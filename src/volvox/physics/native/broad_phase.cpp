@@ -5,6 +5,8 @@
 namespace volvox::physics::native {
 namespace {
 
+constexpr std::size_t cells_of_a_chunk = 32;
+
 double size_of(const Box3& box) { return 2 * std::max({box.half.x, box.half.y, box.half.z}); }
 
 }  // namespace
@@ -67,8 +69,8 @@ void BroadPhase::fill_grid() {
 // itself and at one of every two neighbours that lie opposite each other. Robots that drive about on a plane have cells
 // in a layer or two, and nobody looks beyond.
 template <class Visit>
-void BroadPhase::for_small_pairs(const Visit& visit) const {
-  for (const CellGrid::Cell& cell : grid_.cells()) {
+void BroadPhase::for_small_pairs(std::size_t first_cell, std::size_t last_cell, const Visit& visit) const {
+  for (const CellGrid::Cell& cell : std::span(grid_.cells()).subspan(first_cell, last_cell - first_cell)) {
     const std::span<const std::uint32_t> own = grid_.members(cell);
     for (std::size_t i = 0; i < own.size(); ++i)
       for (std::size_t k = i + 1; k < own.size(); ++k) visit(small_[own[i]], small_[own[k]]);
@@ -98,16 +100,17 @@ void BroadPhase::for_near(std::size_t small, const Visit& visit) const {
   grid_.within(low, high, [&](std::uint32_t i) { visit(small_[i]); });
 }
 
-void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pairs) {
+void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pairs, ThreadPool* threads) {
   pairs.clear();
   make_clusters(items);
   choose_cell();
   fill_grid();
   const auto looks = [&](std::size_t i) { return clusters_[i].asks && clusters_[i].moves; };
-  const auto meet = [&](std::size_t i, std::size_t k) {
+  const auto meet_in = [&](std::size_t i, std::size_t k, std::vector<Pair>& found) {
     if ((looks(i) || looks(k)) && overlap(clusters_[i].box, clusters_[k].box))
-      pair_up(items, clusters_[i], clusters_[k], pairs);
+      pair_up(items, clusters_[i], clusters_[k], found);
   };
+  const auto meet = [&](std::size_t i, std::size_t k) { meet_in(i, k, pairs); };
   std::size_t looking = 0;
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
     const Cluster& cluster = clusters_[i];
@@ -119,7 +122,17 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
     for (const std::size_t k : small_) meet(large_[i], k);
   }
   if (4 * looking > clusters_.size()) {
-    for_small_pairs(meet);
+    const std::size_t cells = grid_.cells().size(), chunks = (cells + cells_of_a_chunk - 1) / cells_of_a_chunk;
+    if (found_.size() < chunks) found_.resize(chunks);
+    parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
+      std::vector<Pair>& found = found_[chunk];
+      found.clear();
+      const std::size_t first = chunk * cells_of_a_chunk;
+      for_small_pairs(first, std::min(first + cells_of_a_chunk, cells),
+                      [&](std::size_t i, std::size_t k) { meet_in(i, k, found); });
+    });
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk)
+      pairs.insert(pairs.end(), found_[chunk].begin(), found_[chunk].end());
   } else {
     for (std::size_t n = 0; n < small_.size(); ++n) {
       const std::size_t i = small_[n];

@@ -4,11 +4,13 @@
 // Lengths in m, world frame. Pairs come sorted, and do not depend on threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/shape.h"
 
 namespace volvox::physics::native {
@@ -29,7 +31,10 @@ class BroadPhase {
   };
 
   // Items sorted by body. Pairs come out sorted.
-  void find_pairs(std::span<const Item> items, std::vector<Pair>& pairs);
+  void find_pairs(std::span<const Item> items, std::vector<Pair>& pairs, ThreadPool* threads = nullptr);
+  // visit(first, last) of the items of the last find_pairs(), cluster by cluster: of those whose box is near another.
+  template <class Visit>
+  void for_clusters_near(const Box3& box, double distance, const Visit& visit) const;
 
  private:
   struct Cluster {
@@ -42,7 +47,7 @@ class BroadPhase {
   void choose_cell();
   void fill_grid();
   template <class Visit>
-  void for_small_pairs(const Visit& visit) const;
+  void for_small_pairs(std::size_t first_cell, std::size_t last_cell, const Visit& visit) const;
   template <class Visit>
   void for_near(std::size_t small, const Visit& visit) const;
   void pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const;
@@ -59,6 +64,28 @@ class BroadPhase {
   CellKey lowest_, highest_;           // of its cells
   std::vector<std::uint32_t> places_;  // of the pairs of each body, while they are sorted
   std::vector<Pair> sorted_;
+  std::vector<std::vector<Pair>> found_;  // by chunk of cells
 };
+
+template <class Visit>
+void BroadPhase::for_clusters_near(const Box3& box, double distance, const Visit& visit) const {
+  const Vec3 more{distance, distance, distance};
+  const Box3 around{box.centre, box.half + more};
+  const auto look = [&](std::size_t i) {
+    if (overlap(clusters_[i].box, around)) visit(clusters_[i].first, clusters_[i].last);
+  };
+  for (const std::size_t i : large_) look(i);
+  if (small_.empty()) return;
+  // Small ones are no wider than a cell.
+  const Vec3 reach = around.half + Vec3{cell_, cell_, cell_} * 0.5;
+  const CellKey from = cell_of(box.centre - reach, cell_), to = cell_of(box.centre + reach, cell_);
+  const CellKey low{std::max(from.x, lowest_.x), std::max(from.y, lowest_.y), std::max(from.z, lowest_.z)};
+  const CellKey high{std::min(to.x, highest_.x), std::min(to.y, highest_.y), std::min(to.z, highest_.z)};
+  if (low.x > high.x || low.y > high.y || low.z > high.z) return;
+  const double cells = (1.0 + high.x - low.x) * (1.0 + high.y - low.y) * (1.0 + high.z - low.z);
+  if (cells > static_cast<double>(small_.size()))
+    for (const std::size_t i : small_) look(i);
+  else grid_.within(low, high, [&](std::uint32_t i) { look(small_[i]); });
+}
 
 }  // namespace volvox::physics::native

@@ -78,17 +78,10 @@ void ContactSolver::regroup(const World& world, const Islands& islands, const Pl
 
 // Groups of one small tree that touches nothing that moves.
 void ContactSolver::take_lone_trees(const World& world, const Islands& islands, const Detector& detector,
-                                    const PlaneContacts& planes, std::vector<FlockMember>& members) {
+                                    std::vector<FlockMember>& members) {
   lone_.assign(islands.size(), 0);
   lone_points_.clear();
   if (lone_points_.capacity() < points_.size()) lone_points_.reserve(2 * points_.size());
-  planes.for_each_alone([&](int island, const Tree& tree) {
-    // As many as there were: which trees go side by side changes no bit.
-    std::uint64_t where = 0;
-    for (std::size_t node = 0; node < tree.bodies().size(); ++node)
-      where += planes.points(at(tree.bodies()[node])).size() << (5 * node);
-    members.push_back({&tree, island, {}, where, true, tree.pattern(), tree.bodies()[0]});
-  });
   for (const Group& group : groups_) {
     const std::size_t points = group.last_point - group.first_point;
     if (!group.awake || group.last_island - group.first_island != 1 || points > most_lone_points) continue;

@@ -173,11 +173,19 @@ class ContactSolver {
   static constexpr std::size_t most_lone_points = 64;
   // Their lists of points hold until the next call.
   void take_lone_trees(const World& world, const Islands& islands, const Detector& detector,
-                       const PlaneContacts& planes, std::vector<FlockMember>& members);
+                       std::vector<FlockMember>& members);
 
   // After all that: who has to be moved, the largest first.
   void line_up();
   std::span<const std::size_t> groups() const { return line_; }
+  // visit(body) of all of theirs.
+  template <class Visit>
+  void for_each_moved(const Islands& islands, const Visit& visit) const {
+    for (const std::size_t group : line_) {
+      for (std::size_t i = groups_[group].first_island; i < groups_[group].last_island; ++i)
+        for (const int body : islands[static_cast<std::size_t>(islands_[i])]->bodies()) visit(body);
+    }
+  }
   // So large that the others cannot keep the threads busy meanwhile: it is shared out itself.
   bool large(std::size_t group) const {
     return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_;

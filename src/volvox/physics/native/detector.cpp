@@ -56,7 +56,7 @@ void Detector::detect(const View& view, double horizon, double step, ThreadPool*
   Work::add(work_.detections, 1);
   slack_ = slack, widest_ = std::max(slack_, hit_speed * step);
   hasty_.clear();
-  find_pairs(view, {}, horizon, planes);
+  find_pairs(view, {}, horizon, threads, planes);
   foresee_hits(view, step);
   if (planes) planes->exchange(view.bodies, contacts, calm_count_);
   old_.swap(contacts);
@@ -77,7 +77,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   // Whoever is met may have used up half of what is bearable since it was looked at.
   slack_ = slack + bearable_surprise / 2, widest_ = std::max(slack_, hit_speed * step);
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
-  find_pairs(view, alarmed, horizon, nullptr);
+  find_pairs(view, alarmed, horizon, threads, nullptr);
   foresee_hits(view, step);
   // A contact is large: those that stay are copied once, to where they belong.
   old_.swap(contacts);
@@ -102,10 +102,10 @@ void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, 
   collide_pairs(view, hasty_, step, threads, in_runs(old_), contacts);
 }
 
-void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon,
+void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads,
                           PlaneContacts* planes) {
-  collect_items(view, alarmed, horizon);
-  broad_phase_.find_pairs(items_, pairs_);
+  collect_items(view, alarmed, horizon, threads);
+  (alarmed.empty() ? broad_phase_ : of_alarmed_).find_pairs(items_, pairs_, threads);
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) {
     return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b);
   });
@@ -114,8 +114,9 @@ void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarme
     if (planes) planes->refuse(view.bodies[static_cast<std::size_t>(pair.b)].island);
   }
   let_round_lead(view);
-  add_half_spaces(view, horizon, planes);
+  add_half_spaces(view, horizon, threads, planes);
   set_hasty_apart(view, horizon);
+  if (alarmed.empty()) items_of_all_.swap(items_), widest_of_all_ = widest_;
 }
 
 // A contact's normal and a wheel's rim are kept in the frame of the second body, so that what is round can turn under
@@ -295,19 +296,23 @@ void Detector::keep_sleeping(const View& view, std::span<const ContactPoint> old
 }
 
 // `alarmed`: only those ask who they may touch; empty: all do.
-void Detector::collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon) {
-  items_.clear();
-  flat_bodies_.clear();
+void Detector::collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon,
+                             ThreadPool* threads) {
+  solid_bodies_.clear(), flat_bodies_.clear();
   turning_.resize(view.bodies.size());
   for (std::size_t i = 0; i < view.bodies.size(); ++i) {
-    if (!view.system.body_ids.alive_index(i) || !view.shapes[i] || view.lags(i)) continue;
+    if (view.lags(i) || !view.system.body_ids.alive_index(i) || !view.shapes[i]) continue;
     const Shape& shape = *view.shapes[i];
-    turning_[i] = turning_speed(view.bodies[i], shape);
-    if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i));
-    if (shape.convexes.empty() && shape.surfaces.empty()) continue;
-    items_.push_back(item_of(view, i, horizon, widest_ / 2));
-    items_.back().asks = alarmed.empty() || alarmed[i];
+    if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i)), turning_[i] = 0;
+    if (!shape.convexes.empty() || !shape.surfaces.empty()) solid_bodies_.push_back(static_cast<int>(i));
   }
+  items_.resize(solid_bodies_.size());
+  parallel_for(threads, items_.size(), 500, [&](std::size_t k) {
+    const std::size_t i = static_cast<std::size_t>(solid_bodies_[k]);
+    turning_[i] = turning_speed(view.bodies[i], *view.shapes[i]);
+    items_[k] = item_of(view, i, horizon, widest_ / 2);
+    items_[k].asks = alarmed.empty() || alarmed[i];
+  });
 }
 
 // With the room that the body may take up within the horizon.
@@ -328,20 +333,49 @@ BroadPhase::Item Detector::item_of(const View& view, std::size_t i, double horiz
 // What lags was not alarmed. In the k-th of n substeps its speed was then at most bearable / 2(n - k) off, so that it
 // is at most 1.3 bearable surprises away from where it was expected, for n = 8; half of one may follow, and its speed
 // then was half of one off as well.
-void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
-                                  std::vector<int>& near) {
+// When all contacts were looked for, what lags had a box around all of its way to the end of the look, so that few need
+// be asked again.
+void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, const Laggards& laggards,
+                                  double horizon, double step, std::vector<int>& near) {
   widest_ = std::max(slack + bearable_surprise / 2, hit_speed * step);
-  items_.clear(), near.clear();
+  constexpr double strayed = 2.5 * bearable_surprise;
+  const double farther = std::max(0.0, widest_ / 2 + strayed - widest_of_all_ / 2) + 1e-6;
+  near.clear(), asked_.clear();
   turning_.resize(view.bodies.size());
+  const auto touches = [&](std::size_t i) {
+    return view.shapes[i] && (!view.shapes[i]->convexes.empty() || !view.shapes[i]->surfaces.empty());
+  };
+  // Where many are alarmed, to ask everybody is less than to look around each of them.
+  constexpr std::size_t bodies_asked_meanwhile = 12;
+  const std::size_t alarms = static_cast<std::size_t>(std::ranges::count(alarmed, 1));
+  const bool ask_all = alarms * bodies_asked_meanwhile > view.bodies.size();
   for (std::size_t i = 0; i < view.bodies.size(); ++i) {
-    if (!alarmed[i] && !view.lags(i)) continue;
-    if (!view.shapes[i] || (view.shapes[i]->convexes.empty() && view.shapes[i]->surfaces.empty())) continue;
+    if (!alarmed[i] && !(ask_all && view.lags(i))) continue;
+    if (!touches(i)) continue;
+    asked_.push_back(static_cast<int>(i));
+    if (ask_all) continue;
     turning_[i] = turning_speed(view.bodies[i], *view.shapes[i]);
-    if (view.lags(i)) items_.push_back(item_of(view, i, view.lag[i] + horizon, widest_ / 2 + 2.5 * bearable_surprise));
+    broad_phase_.for_clusters_near(item_of(view, i, horizon, widest_ / 2).box, farther,
+                                   [&](std::size_t first, std::size_t last) {
+                                     for (std::size_t k = first; k < last; ++k) {
+                                       const int body = items_of_all_[k].body;
+                                       if (view.lags(static_cast<std::size_t>(body))) asked_.push_back(body);
+                                     }
+                                   });
+  }
+  for (const int body : laggards.late)
+    if (view.lags(static_cast<std::size_t>(body)) && touches(static_cast<std::size_t>(body))) asked_.push_back(body);
+  std::ranges::sort(asked_);
+  asked_.erase(std::ranges::unique(asked_).begin(), asked_.end());
+  items_.clear();
+  for (const int body : asked_) {
+    const std::size_t i = static_cast<std::size_t>(body);
+    turning_[i] = turning_speed(view.bodies[i], *view.shapes[i]);
+    if (view.lags(i)) items_.push_back(item_of(view, i, laggards.lag(body) + horizon, widest_ / 2 + strayed));
     else items_.push_back(item_of(view, i, horizon, widest_ / 2));
     items_.back().asks = alarmed[i];
   }
-  broad_phase_.find_pairs(items_, pairs_);
+  of_alarmed_.find_pairs(items_, pairs_, nullptr);
   for (const BroadPhase::Pair& pair : pairs_) {
     for (const int body : {pair.a, pair.b})
       if (view.lags(static_cast<std::size_t>(body))) near.push_back(body);
@@ -356,29 +390,31 @@ bool Detector::one_plane_that_stands(const View& view, int ground) const {
          body.linear == Vec3{} && body.angular == Vec3{};
 }
 
-// Half-spaces have no box: every body is tried against each.
-void Detector::add_half_spaces(const View& view, double horizon, PlaneContacts* planes) {
-  if (flat_bodies_.empty()) return;
+namespace {
+
+// What a body is to one with half-spaces.
+enum NearFlat : std::uint8_t { is_far, is_near, is_calm };
+
+}  // namespace
+
+// Half-spaces have no box: every body is tried against each. First side by side, then in order.
+void Detector::add_half_spaces(const View& view, double horizon, ThreadPool* threads, PlaneContacts* planes) {
+  const std::size_t flats = flat_bodies_.size();
+  if (flats == 0) return;
   on_flat_.clear();
-  for (const BroadPhase::Item& item : items_) {
-    if (!item.moves || !item.asks) continue;
-    for (int flat : flat_bodies_) {
-      const Body& ground = view.bodies[static_cast<std::size_t>(flat)];
-      for (const HalfSpace& plane : view.shapes[static_cast<std::size_t>(flat)]->half_spaces) {
-        const Vec3 n = plain(ground.axes * lane(plane.normal));
-        const double height = dot(n, item.box.centre - ground.position) - plane.offset;
-        const double down =
-            std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
-        if (height - down > widest_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
-        on_flat_.push_back({item.body, flat});
-        const int island = view.bodies[static_cast<std::size_t>(item.body)].island;
-        if (planes && planes->alone(island)) {
-          if (one_plane_that_stands(view, flat) && !hasty(view, {item.body, flat}, horizon))
-            planes->set_near(view.bodies, static_cast<std::size_t>(item.body), flat);
-          else planes->refuse(island);
-        }
-        break;
-      }
+  near_flats_.resize(items_.size() * flats);
+  parallel_for(threads, items_.size(), 500,
+               [&](std::size_t k) { look_at_half_spaces(view, items_[k], horizon, near_flats_.data() + k * flats); });
+  for (std::size_t k = 0; k < items_.size(); ++k) {
+    const int body = items_[k].body;
+    for (std::size_t f = 0; f < flats; ++f) {
+      const std::uint8_t is = near_flats_[k * flats + f];
+      if (is == is_far) continue;
+      on_flat_.push_back({body, flat_bodies_[f]});
+      const int island = view.bodies[static_cast<std::size_t>(body)].island;
+      if (!planes || !planes->alone(island)) continue;
+      if (is == is_calm) planes->set_near(view.bodies, static_cast<std::size_t>(body), flat_bodies_[f]);
+      else planes->refuse(island);
     }
   }
   if (planes) {
@@ -391,6 +427,27 @@ void Detector::add_half_spaces(const View& view, double horizon, PlaneContacts* 
   const std::size_t others = pairs_.size();
   pairs_.insert(pairs_.end(), on_flat_.begin(), on_flat_.end());
   merge(pairs_, others);
+}
+
+// Calm is who is near one plane that stands, and not in haste: he may be alone there.
+void Detector::look_at_half_spaces(const View& view, const BroadPhase::Item& item, double horizon,
+                                   std::uint8_t* is) const {
+  for (std::size_t f = 0; f < flat_bodies_.size(); ++f) {
+    is[f] = is_far;
+    if (!item.moves || !item.asks) continue;
+    const int flat = flat_bodies_[f];
+    const Body& ground = view.bodies[static_cast<std::size_t>(flat)];
+    for (const HalfSpace& plane : view.shapes[static_cast<std::size_t>(flat)]->half_spaces) {
+      const Vec3 n = plain(ground.axes * lane(plane.normal));
+      const double height = dot(n, item.box.centre - ground.position) - plane.offset;
+      const double down =
+          std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
+      if (height - down > widest_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
+      const bool calm = one_plane_that_stands(view, flat) && !hasty(view, {item.body, flat}, horizon);
+      is[f] = calm ? is_calm : is_near;
+      break;
+    }
+  }
 }
 
 // Both parts are in order. (std::inplace_merge allocates.)

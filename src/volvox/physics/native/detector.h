@@ -2,6 +2,7 @@
 // but for its buffers: the same poses, velocities and contacts of before give the same contacts.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -35,8 +36,8 @@ class Detector {
     const System& system;
     const std::vector<Body>& bodies;
     const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
-    std::span<const double> lag{};  // by body index: the age of its pose here, s; empty: all are current
-    bool lags(std::size_t body) const { return !lag.empty() && lag[body] > 0; }
+    std::span<const std::uint8_t> ahead{};  // by body index: its pose here is an older one; empty: all are current
+    bool lags(std::size_t body) const { return !ahead.empty() && ahead[body] != 0; }
   };
 
   // Replaces `contacts` by those of the next `horizon` seconds; points that were there before
@@ -51,15 +52,26 @@ class Detector {
   // only: those that were hit so hard that they may get where nobody looked.
   void detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
                     ThreadPool* threads, std::vector<ContactPoint>& contacts);
-  // Bodies that lag behind (see View) and may come near an alarmed one within the horizon.
-  void find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
-                          std::vector<int>& near);
+  // Bodies that lag behind (see View) and may come near an alarmed one within the horizon. Of most it is known since
+  // all contacts were looked for that they will not; `late`: those of whom it is not, as their poses here are younger.
+  // `lag`: the age of a body's pose, s.
+  struct Laggards {
+    std::span<const int> late;
+    std::function<double(int body)> lag;
+  };
+  void find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, const Laggards& laggards,
+                          double horizon, double step, std::vector<int>& near);
   // Looks at the hasty pairs again, for the next substep.
   void detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
   // How many of the contacts, the first ones, are of calm pairs.
   std::size_t calm_count() const { return calm_count_; }
   void set_calm_count(std::size_t count) { calm_count_ = count; }
   bool any_hasty() const { return !hasty_.empty(); }
+  // visit(body), of some more than once.
+  template <class Visit>
+  void for_each_in_hasty_pairs(const Visit& visit) const {
+    for (const BroadPhase::Pair& pair : hasty_) visit(pair.a), visit(pair.b);
+  }
   bool in_hasty_pair(int body) const { return is_hasty_[static_cast<std::size_t>(body)] != 0; }
 
  private:
@@ -80,11 +92,13 @@ class Detector {
     std::vector<ConvexPair> listed;
     std::vector<ContactPoint> found;
   };
-  void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, PlaneContacts* planes);
-  void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
+  void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads,
+                  PlaneContacts* planes);
+  void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads);
   BroadPhase::Item item_of(const View& view, std::size_t body, double horizon, double margin) const;
   void let_round_lead(const View& view);
-  void add_half_spaces(const View& view, double horizon, PlaneContacts* planes);
+  void add_half_spaces(const View& view, double horizon, ThreadPool* threads, PlaneContacts* planes);
+  void look_at_half_spaces(const View& view, const BroadPhase::Item& item, double horizon, std::uint8_t* near) const;
   void merge(Pairs& pairs, std::size_t first_part);
   bool one_plane_that_stands(const View& view, int ground) const;
   bool out_of_reach(const View& view, BroadPhase::Pair pair, double horizon) const;
@@ -101,15 +115,20 @@ class Detector {
   void keep_sleeping(const View& view, std::span<const ContactPoint> olds, std::vector<ContactPoint>& contacts);
 
   Work& work_;
-  BroadPhase broad_phase_;
+  BroadPhase broad_phase_;    // of all, when their contacts were looked for
+  BroadPhase of_alarmed_;     // of fewer, since then
   double slack_ = slack;      // of this detection, where nobody is hit
   double widest_ = slack;     // where somebody is, at most
   std::vector<double> hits_;  // by the root of a crowd: how fast two of it meet at most, m/s
   std::vector<double>
       crowd_reach_;  // by body that leads a pair: how far a hit in its crowd may press it in a substep, m
   UnionFind crowds_;
-  std::vector<BroadPhase::Item> items_;
-  std::vector<int> flat_bodies_;  // those with half-spaces
+  std::vector<BroadPhase::Item> items_, items_of_all_;
+  double widest_of_all_ = slack;
+  std::vector<int> asked_;                // bodies that may be near an alarmed one
+  std::vector<int> solid_bodies_;         // those of the items
+  std::vector<int> flat_bodies_;          // those with half-spaces
+  std::vector<std::uint8_t> near_flats_;  // by item and flat body: what the one is to the other
   Pairs pairs_, hasty_;
   Pairs on_flat_, merged_pairs_;        // while pairs are looked for
   std::vector<std::uint8_t> is_hasty_;  // by body

@@ -61,9 +61,10 @@ static_assert(offsetof(PlanePoint, rebound) == 3 * sizeof(double) &&
 template <class T>
 class Loader {
  public:
+  // `begin_tick`: nothing has been booked yet.
   Loader(const World& world, const std::vector<ContactPoint>& points, const PlaneContacts& planes,
-         std::span<const Twist> seen, double step)
-      : world_(world), points_(points), planes_(planes), seen_(seen), step_(step) {}
+         std::span<const Twist> seen, double step, bool begin_tick)
+      : world_(world), points_(points), planes_(planes), seen_(seen), step_(step), begin_tick_(begin_tick) {}
 
   void load(Flock<T>& flock, FlockRoom<T>& room) {
     const Tree& pattern = flock.pattern();
@@ -77,14 +78,27 @@ class Loader {
     const auto tree_of = [&](int lane) -> const Tree& {
       return *flock.members[at(lane) < flock.members.size() ? at(lane) : 0].tree;
     };
-    const double* rows[Tree::most_flock_nodes * lane_count<T>];
+    const double* bodies[Tree::most_flock_nodes * lane_count<T>];
     for (std::size_t i = 0; i < nodes; ++i)
       for (int lane = 0; lane < lane_count<T>; ++lane)
-        rows[i * lane_count<T> + at(lane)] = &world_.bodies[at(tree_of(lane).bodies()[i])].position.x;
-    kernels<T>().load_bodies(flock.view(), rows, step_);
+        bodies[i * lane_count<T> + at(lane)] = &world_.bodies[at(tree_of(lane).bodies()[i])].position.x;
+    kernels<T>().load_bodies(flock.view(), bodies, step_);
     // Node by node: lanes of a whole tree are larger than the nearest cache.
-    for (std::size_t i = 0; i < nodes; ++i)
+    for (std::size_t i = 0; i < nodes; ++i) {
       for (int lane = 0; lane < lane_count<T>; ++lane) load_node(flock, i, lane, tree_of(lane));
+      if (begin_tick_) flock.joints[i].motor = T{}, flock.joints[i].load = Spatial<T>{};
+      const std::size_t dofs = at(pattern.shapes()[i].dofs);
+      if (dofs == 0) continue;
+      Drive<T>* to = &flock.drives[at(pattern.shapes()[i].first_dof)];
+      const double* rows[lane_count<T>];
+      for (int lane = 0; lane < lane_count<T>; ++lane)
+        rows[lane] = &world_.drives[at(tree_of(lane).joints()[i])].front().gain;
+      kernels<T>().load_drive(*to, rows);
+      // A row is longer than a drive: behind the last of a joint nothing may be read.
+      for (std::size_t k = 1; k < dofs; ++k)
+        for (int lane = 0; lane < lane_count<T>; ++lane)
+          copy_drive(to[k], lane, world_.drives[at(tree_of(lane).joints()[i])][k]);
+    }
     if (flock.members.front().on_planes) lay_out_plane_contacts(flock);
     else lay_out_contacts(flock);
     make_room(flock, room);
@@ -108,11 +122,10 @@ class Loader {
     put(j.position, lane, world_.system.joints[joint].position);
     put(j.velocity, lane, world_.system.joints[joint].velocity);
     put(j.tension, lane, world_.tensions[joint]);
+    if (begin_tick_) return;
     // Sums of the tick, so that they come out the same wherever a tree is stopped on its way.
     put(j.motor, lane, world_.motor_impulses[joint]);
     put(j.load.l, lane, world_.load_impulses[joint].force), put(j.load.a, lane, world_.load_impulses[joint].torque);
-    for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k)
-      copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
   }
 
   static void copy_drive(Drive<T>& to, int lane, const Drive<double>& from) {
@@ -215,6 +228,7 @@ class Loader {
   const PlaneContacts& planes_;
   std::span<const Twist> seen_;
   double step_;
+  bool begin_tick_;
 };
 
 template <class T>
@@ -250,9 +264,10 @@ void commit_plane_contacts(PlaneContacts& planes, const Flock<T>& flock) {
   }
 }
 
+// `ends`: what a joint did in the tick is booked by end_flock().
 template <class T>
 void commit_flock(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, const Flock<T>& flock,
-                  std::span<Flocks::Judged> judged) {
+                  std::span<Flocks::Judged> judged, bool ends = false) {
   alignas(64) double nobody[BodyRow::state];
   double* rows[Tree::most_flock_nodes * lane_count<T>];
   for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
@@ -272,7 +287,8 @@ void commit_flock(World& world, std::vector<ContactPoint>& points, PlaneContacts
         judged[at(tree.bodies()[i])] = take(flock.alarmed, l) ? Flocks::Judged::alarmed : Flocks::Judged::calm;
       if (i == 0) continue;
       const std::size_t joint = at(tree.joints()[i]);
-      commit_joint(world, joint, flock.joints[i], l);
+      if (ends) world.tensions[joint] = take(flock.joints[i].tension, l);
+      else commit_joint(world, joint, flock.joints[i], l);
       for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k) {
         const Drive<T>& drive = flock.drives[at(tree.shapes()[i].first_dof) + k];
         world.drives[joint][k].slip = take(drive.slip, l), world.drives[joint][k].limit = take(drive.limit, l);
@@ -289,6 +305,48 @@ void commit_flock(World& world, std::vector<ContactPoint>& points, PlaneContacts
       ContactPoint& c = points[at(point)];
       commit_contact(c, flock.contacts[next[world.bodies[at(c.a)].node]++], l);
       c.arm_b = world.bodies[at(c.a)].position + c.arm_a - world.bodies[at(c.b)].position;
+    }
+  }
+}
+
+// What others see of trees that were alone on a plane, while their lanes are at hand.
+template <class T>
+void end_flock(World& world, const PlaneContacts& planes, Flock<T>& flock, const Flocks::EndOfTick& end) {
+  static_assert(sizeof(Pose) == 7 * sizeof(double) && sizeof(Twist) == 6 * sizeof(double) &&
+                sizeof(JointState) == 3 * sizeof(double) && sizeof(Wrench) == 6 * sizeof(double));
+  constexpr std::size_t lanes = lane_count<T>;
+  System& system = world.system;
+  double nobody[8];
+  double *poses[Tree::most_flock_nodes * lanes], *twists[Tree::most_flock_nodes * lanes];
+  double *joints[Tree::most_flock_nodes * lanes], *loads[Tree::most_flock_nodes * lanes];
+  const Tree* pattern = nullptr;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const Tree* tree = lane < flock.members.size() ? flock.members[lane].tree : nullptr;
+    if (tree) pattern = tree;
+    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
+      const std::size_t row = i * lanes + lane;
+      poses[row] = tree ? &system.poses[at(tree->bodies()[i])].position.x : nobody;
+      twists[row] = tree ? &system.velocities[at(tree->bodies()[i])].linear.x : nobody;
+      if (i == 0) continue;
+      joints[row] = tree ? &system.joints[at(tree->joints()[i])].position : nobody;
+      loads[row] = tree ? &system.loads[at(tree->joints()[i])].force.x : nobody;
+    }
+  }
+  VOLVOX_ASSERT(pattern != nullptr && pattern->links().size() == flock.bodies.size());
+  kernels<T>().end_tick({row(pattern->shapes()), row(pattern->links()), row(flock.bodies), row(flock.joints)}, end.tick,
+                        {poses, twists, joints, loads});
+  for (const FlockMember& member : flock.members) {
+    if (!member.tree) continue;
+    for (std::size_t i = 1; i < flock.bodies.size(); ++i) {
+      const std::size_t joint = at(member.tree->joints()[i]);
+      system.latched[joint] = system.latches[joint].closed();
+      end.joints[joint] = 1;
+    }
+    ContactSolver::let_sleep(world, *member.tree, planes, end.tick);
+    const bool awake = world.bodies[at(member.tree->bodies().front())].awake;
+    for (const int body : member.tree->bodies()) {
+      if (!awake) system.velocities[at(body)] = world.bodies[at(body)].velocity();
+      end.bodies[at(body)] = 1;
     }
   }
 }
@@ -327,14 +385,23 @@ void Flocks::clear() {
       for (auto& flock : fleet.flocks) flock.members.clear();
     });
   }
-  places_.clear();
+  places_.clear(), late_.clear();
+  ahead_.assign(ahead_.size(), 0);
+}
+
+int Flocks::since(int island) {
+  const Place& place = places_[at(island)];
+  VOLVOX_ASSERT(place.in != Place::nowhere);
+  int substep = 0;
+  in_fleet(place.in, [&](auto& fleet) { substep = fleet.flocks[place.flock].since; });
+  return substep;
 }
 
 void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector,
-                    const PlaneContacts& planes) {
+                    const PlaneContacts& planes, bool late) {
+  places_.resize(islands.size()), ahead_.resize(world.bodies.size());
   members_.clear();
-  contacts.take_lone_trees(world, islands, detector, planes, members_);
-  places_.resize(islands.size());
+  contacts.take_lone_trees(world, islands, detector, members_);
   // Detection may have moved the contacts of those that are ahead; it cannot have changed them.
   [[maybe_unused]] const auto stayed = std::erase_if(members_, [&](const FlockMember& member) {
     const Place& place = places_[at(member.island)];
@@ -346,8 +413,19 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
     });
     return true;
   });
-  VOLVOX_ASSERT(stayed == static_cast<std::size_t>(std::ranges::count_if(
-                              places_, [](const Place& place) { return place.in != Place::nowhere; })));
+  [[maybe_unused]] std::size_t alone = 0;
+  planes.for_each_alone([&](int island, const Tree& tree) {
+    if (places_[at(island)].in != Place::nowhere) return void(++alone);
+    // As many as there were: which trees go side by side changes no bit.
+    std::uint64_t where = 0;
+    for (std::size_t node = 0; node < tree.bodies().size(); ++node)
+      where += planes.points(at(tree.bodies()[node])).size() << (5 * node);
+    members_.push_back({&tree, island, {}, where, true, tree.pattern(), tree.bodies()[0]});
+  });
+  VOLVOX_ASSERT(alone + stayed == static_cast<std::size_t>(std::ranges::count_if(
+                                      places_, [](const Place& place) { return place.in != Place::nowhere; })));
+  for (const FlockMember& member : members_)
+    if (late) late_.insert(late_.end(), member.tree->bodies().begin(), member.tree->bodies().end());
   // The order depends on the state alone, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
     return std::tuple(x.pattern, x.on_planes, x.where, x.first_body) <
@@ -414,8 +492,10 @@ int Flocks::run(const World& world, const std::vector<ContactPoint>& points, Pla
         for (const int body : member.tree->bodies())
           planes.find(world.bodies, shapes, at(body), substeps.time_left(), room.manifold);
     }
-    Loader<T>(world, points, planes, seen, substeps.step).load(flock, room);
+    Loader<T>(world, points, planes, seen, substeps.step, substeps.begin_tick && substeps.now == 0).load(flock, room);
     flock.since = substeps.now;
+    for (const FlockMember& member : flock.members)
+      for (const int body : member.tree->bodies()) ahead_[at(body)] = 1;
     const int moved = move_flock(flock, room, substeps.step, substeps.count - substeps.now, substeps.time_left());
     flock.reached = substeps.now + moved;
     Work::add(work_.lane_substeps, flock.members.size() * at(moved));
@@ -433,14 +513,19 @@ void Flocks::commit(World& world, std::vector<ContactPoint>& points, PlaneContac
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.reached > now) return;
     VOLVOX_ASSERT(flock.reached == now);
-    commit_flock(world, points, planes, flock, judged);
-    Work::add(work_.bytes_moved, bytes_of(flock));
+    const bool ends = end.tick > 0 && std::ranges::any_of(flock.members, &FlockMember::on_planes);
+    commit_flock(world, points, planes, flock, judged, ends);
+    if (ends) end_flock(world, planes, flock, end);
+    std::uint64_t trees = 0;
     for (const FlockMember& member : flock.members) {
       if (!member.tree) continue;
       places_[at(member.island)] = {};
-      Work::add(work_.lone_substeps, at(now - flock.since));
-      if (end && member.on_planes) end(*member.tree);
+      for (const int body : member.tree->bodies()) ahead_[at(body)] = 0;
+      ++trees;
     }
+    // Once for all: threads wait for each other's counters.
+    Work::add(work_.lone_substeps, trees * at(now - flock.since));
+    Work::add(work_.bytes_moved, bytes_of(flock));
     flock.members.clear();
   });
 }
@@ -461,7 +546,7 @@ void Flocks::call_back(World& world, std::vector<ContactPoint>& points, PlaneCon
   const auto bring_back = [&]<class T>(Flock<T>& back) {
     back.members.assign(1, member);
     FlockRoom<T>& room = own_room<T>();
-    Loader<T>(world, points, planes, seen, step).load(back, room);
+    Loader<T>(world, points, planes, seen, step, false).load(back, room);
     // It went this far without alarm before.
     (void)move_flock(back, room, step, now - since, 0);
     commit_flock(world, points, planes, back, {});
@@ -469,8 +554,10 @@ void Flocks::call_back(World& world, std::vector<ContactPoint>& points, PlaneCon
   };
   if (single_ == 0) bring_back(std::get<0>(back_));
   else bring_back(std::get<1>(back_));
-  for (const int body : member.tree->bodies())
+  for (const int body : member.tree->bodies()) {
     world.bodies[at(body)].axes = rotation_matrix(lane(world.bodies[at(body)].rotation));
+    ahead_[at(body)] = 0;
+  }
   Work::add(work_.called_back, 1), Work::add(work_.lone_substeps, at(now - since));
   Work::add(work_.lane_substeps, at(now - since)), Work::add(work_.lane_room, at(now - since));
 }

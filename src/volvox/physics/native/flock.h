@@ -5,7 +5,6 @@
 // capped in the next substep, not solved again: against the ground alone nothing jams for long.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -78,6 +77,7 @@ struct FlockRoom {
 struct Substeps {
   double step;  // s
   int now, count;
+  bool begin_tick;  // at the first of them nothing has been booked yet
   double time_left() const { return (count - now) * step; }
 };
 
@@ -91,8 +91,9 @@ class Flocks {
   // Before all contacts are looked for: nobody is ahead.
   void clear();
   // After ContactSolver::regroup: takes the groups that can go on their own. Trees that are ahead stay where they are.
+  // `late`: some have gone ahead already.
   void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector,
-              const PlaneContacts& planes);
+              const PlaneContacts& planes, bool late);
   // Moves those that were gathered last; contacts with planes of those that have no others are looked for here. Nothing
   // is written to the world. Returns the first substep to which a flock came: nobody else may go farther before it is
   // committed.
@@ -102,18 +103,20 @@ class Flocks {
   // Writes the state of flocks that came to this substep, and lets them go. `judged`, by body: what the flock
   // found of it; asked in other numbers or later, it could depend on who else was in the flock.
   enum class Judged : std::uint8_t { no, calm, alarmed };
-  // `end`: called with every tree that is on planes alone, if this is the end of a tick, by the thread that has it at
-  // hand; empty: it is not.
-  using EndOfTick = std::function<void(const Tree&)>;
+  // Of a tick that ends here, what others see of the trees that are on planes alone is written, too, and it is noted
+  // whose that is; a tick of no length: it does not end.
+  struct EndOfTick {
+    double tick = 0;                           // s
+    std::span<std::uint8_t> bodies, joints{};  // by index
+  };
   void commit(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, int now, std::span<Judged> judged,
               const EndOfTick& end, ThreadPool* threads);
-  bool ahead(int island) const {
-    return island >= 0 && static_cast<std::size_t>(island) < places_.size() &&
-           places_[static_cast<std::size_t>(island)].in != Place::nowhere;
-  }
-  // visit(tree, substep at which the world holds its state)
-  template <class Visit>
-  void for_each_ahead(const Visit& visit) const;
+  // By body: it is ahead, and the world holds its state of an earlier substep.
+  std::span<const std::uint8_t> ahead() const { return ahead_; }
+  // Of an island that is ahead: that substep.
+  int since(int island);
+  // Bodies of which that may be a later one than that where all contacts were looked for.
+  std::span<const int> late() const { return late_; }
   // Takes a tree that is ahead back to this substep, and lets it go. Nothing if it is not ahead.
   void call_back(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, std::span<const Twist> seen,
                  int island, double step, int now);
@@ -152,18 +155,10 @@ class Flocks {
   std::uint8_t single_, wide_;  // the numbers of two fleets
   std::size_t lanes_;           // of the wide one
   std::vector<Place> places_;   // by island
+  std::vector<std::uint8_t> ahead_;
+  std::vector<int> late_;
   // One that is called back.
   std::tuple<Flock<double>, Flock<Floats<1>>> back_;
 };
-
-template <class Visit>
-void Flocks::for_each_ahead(const Visit& visit) const {
-  const auto in = [&](const auto& fleet) {
-    for (const auto& flock : fleet.flocks)
-      for (const FlockMember& member : flock.members)
-        if (member.tree) visit(*member.tree, flock.since);
-  };
-  std::apply([&](const auto&... fleet) { (in(fleet), ...); }, fleets_);
-}
 
 }  // namespace volvox::physics::native

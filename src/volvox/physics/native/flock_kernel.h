@@ -318,16 +318,16 @@ class FlockStep {
     const std::size_t slot = static_cast<std::size_t>(&c - flock_.contacts.data());
     c.rows = room_.rows.data() + slot * 3 * static_cast<std::size_t>(plan_.most);
     const T* v = y(node);
-    T gram[6] = {};
+    T nn{}, ns{}, nt{}, ss{}, st{}, tt{};
     for (int k = 0; k < columns; ++k, v += 6) {
       const V3<T> at = V3<T>{v[3], v[4], v[5]} + cross(V3<T>{v[0], v[1], v[2]}, c.arm);
       const T n = dot(c.frame[0], at), s = dot(c.frame[1], at), t = dot(c.frame[2], at);
       T* row = c.rows + 3 * k;
       row[0] = n, row[1] = s, row[2] = t;
-      gram[0] = gram[0] + n * n, gram[1] = gram[1] + n * s, gram[2] = gram[2] + n * t;
-      gram[3] = gram[3] + s * s, gram[4] = gram[4] + s * t, gram[5] = gram[5] + t * t;
+      nn = nn + n * n, ns = ns + n * s, nt = nt + n * t;
+      ss = ss + s * s, st = st + s * t, tt = tt + t * t;
     }
-    for (int k = 0; k < 6; ++k) c.gram[k] = gram[k];
+    c.gram[0] = nn, c.gram[1] = ns, c.gram[2] = nt, c.gram[3] = ss, c.gram[4] = st, c.gram[5] = tt;
     const Spatial<T> fresh = fresh_velocity(room_.nodes[node]);
     const V3<T> velocity = fresh.l + cross(fresh.a, c.arm);
     for (int i = 0; i < 3; ++i) {

@@ -3,11 +3,10 @@
 // thread for each flock.
 #pragma once
 
-#include <cstring>
-#include <utility>
-
+#include "volvox/physics/native/flock_end.h"
 #include "volvox/physics/native/flock_kernel.h"
 #include "volvox/physics/native/flock_load.h"
+#include "volvox/physics/native/lane_rows.h"
 
 namespace volvox::physics::native {
 
@@ -16,78 +15,6 @@ struct BodyRow {
   static constexpr int state = 16;  // position, rotation, angular, linear, spin
   static constexpr int count = 24;  // and weight, axle, swing, shaped
 };
-
-namespace detail {
-
-template <int stride, class Vector, int... lane>
-VOLVOX_KERNEL void exchange(Vector& a, Vector& b, std::integer_sequence<int, lane...>) {
-  constexpr int count = sizeof...(lane);
-  const Vector x = a, y = b;
-  a = __builtin_shufflevector(x, y, ((lane & stride) != 0 ? count + lane - stride : lane)...);
-  b = __builtin_shufflevector(x, y, ((lane & stride) != 0 ? count + lane : lane + stride)...);
-}
-
-template <int stride, class Vector, int count>
-VOLVOX_KERNEL void exchange_all(Vector (&rows)[count]) {
-  for (int i = 0; i < count; ++i)
-    if ((i & stride) == 0) exchange<stride>(rows[i], rows[i + stride], std::make_integer_sequence<int, count>{});
-}
-
-// Number k of row i becomes number i of row k.
-template <class Vector, int count>
-VOLVOX_KERNEL void transpose(Vector (&rows)[count]) {
-  static_assert(count == 2 || count == 4 || count == 8);
-  exchange_all<1>(rows);
-  if constexpr (count > 2) exchange_all<2>(rows);
-  if constexpr (count > 4) exchange_all<4>(rows);
-}
-
-// Of T, as many doubles as a vector of Exact<T> has; those of lanes from `first` on.
-template <class T>
-inline constexpr int doubles_side_by_side = coarse<T> ? lane_count<T> / 2 : lane_count<T>;
-template <class T>
-VOLVOX_KERNEL auto& vector_of(Exact<T>& all, [[maybe_unused]] int first) {
-  if constexpr (!coarse<T>) return all;
-  else return first == 0 ? all.low : all.high;
-}
-
-}  // namespace detail
-
-// `count` numbers of each row, a row for each lane; a multiple of eight.
-template <class T>
-VOLVOX_KERNEL void rows_to_lanes(const double* const* rows, int count, Exact<T>* to) {
-  if constexpr (lane_count<T> == 1) {
-    for (int k = 0; k < count; ++k) to[k] = rows[0][k];
-  } else {
-    constexpr int wide = detail::doubles_side_by_side<T>;
-    typedef typename VectorOf<wide>::Lanes Vector;
-    for (int first = 0; first < lane_count<T>; first += wide) {
-      for (int block = 0; block < count; block += wide) {
-        Vector v[wide];
-        for (int i = 0; i < wide; ++i) std::memcpy(&v[i], rows[first + i] + block, sizeof(Vector));
-        detail::transpose(v);
-        for (int k = 0; k < wide; ++k) detail::vector_of<T>(to[block + k], first) = v[k];
-      }
-    }
-  }
-}
-template <class T>
-VOLVOX_KERNEL void lanes_to_rows(const Exact<T>* from, int count, double* const* rows) {
-  if constexpr (lane_count<T> == 1) {
-    for (int k = 0; k < count; ++k) rows[0][k] = from[k];
-  } else {
-    constexpr int wide = detail::doubles_side_by_side<T>;
-    typedef typename VectorOf<wide>::Lanes Vector;
-    for (int first = 0; first < lane_count<T>; first += wide) {
-      for (int block = 0; block < count; block += wide) {
-        Vector v[wide];
-        for (int k = 0; k < wide; ++k) v[k] = detail::vector_of<T>(const_cast<Exact<T>&>(from[block + k]), first);
-        detail::transpose(v);
-        for (int i = 0; i < wide; ++i) std::memcpy(rows[first + i] + block, &v[i], sizeof(Vector));
-      }
-    }
-  }
-}
 
 // The rows of a node's bodies, a lane each. What they are seen to move with is what they move with; nothing pushes them
 // from outside.
@@ -125,6 +52,43 @@ VOLVOX_KERNEL void load_all_bodies(const FlockView<T>& flock, const double* cons
 template <class T>
 VOLVOX_KERNEL void store_all_bodies(const Row<const FlockBody<T>>& bodies, double* const* rows) {
   for (std::size_t i = 0; i < bodies.size(); ++i) store_bodies(bodies[i], rows + i * lane_count<T>);
+}
+
+// The drives of an axis, as they lie in Drive<double>: what they are told, and what they remember.
+struct DriveRow {
+  static constexpr int told = 11, slip = 16, count = 24;
+};
+// As put() rounds: a number that is too large for a float becomes the largest one.
+template <class T>
+VOLVOX_KERNEL T rounded_within(const Exact<T>& x) {
+  if constexpr (!coarse<T>) {
+    return x;
+  } else if constexpr (lane_count<T> == 1) {
+    T out;
+    put(out, 0, x);
+    return out;
+  } else {
+    typedef typename Exact<T>::Half Half;
+    constexpr double most = std::numeric_limits<float>::max();
+    const Half high = Half{} + most, low = Half{} - most;
+    const auto within = [&](const Half& v) {
+      const Half below = v < low ? low : v;
+      return below > high ? high : below;
+    };
+    return rounded<T>(Exact<T>{within(x.low), within(x.high)});
+  }
+}
+// Drives that a substep has not told yet.
+template <class T>
+VOLVOX_KERNEL void load_drive(Drive<T>& to, const double* const* rows) {
+  alignas(64) Exact<T> all[DriveRow::count];
+  rows_to_lanes<T>(rows, DriveRow::count, all);
+  T* const told[] = {&to.gain,     &to.most, &to.constant,   &to.damping,
+                     &to.friction, &to.base, &to.per_second, &to.fastest};
+  for (int k = 0; k < 8; ++k) *told[k] = rounded_within<T>(all[k]);
+  to.target = all[8], to.lower = all[9], to.upper = all[10];
+  to.slip = rounded_within<T>(all[DriveRow::slip]), to.limit = rounded_within<T>(all[DriveRow::slip + 1]);
+  to.cap = rounded_within<T>(all[DriveRow::slip + 2]);
 }
 
 // The numbers of a contact with a plane, as they lie in PlanePoint.
@@ -206,6 +170,8 @@ struct FlockKernels {
   void (*store_bodies)(const Row<const FlockBody<T>>& bodies, double* const* rows);
   void (*load_plane_contact)(FlockContact<T>& to, const double* const* rows, const GroundFrame& ground);
   void (*store_plane_contact)(const FlockContact<T>& from, double* const* rows);
+  void (*load_drive)(Drive<T>& to, const double* const* rows);
+  void (*end_tick)(const FlockEnd<T>& flock, double tick, const EndRows& rows);
 };
 FlockKernels<double> one_double();
 FlockKernels<Floats<1>> one_float();
@@ -227,7 +193,9 @@ FlockKernels<T> own_kernels() {
           [](FlockContact<T>& to, const double* const* rows, const GroundFrame& ground) {
             load_plane_contact(to, rows, ground);
           },
-          [](const FlockContact<T>& from, double* const* rows) { store_plane_contact(from, rows); }};
+          [](const FlockContact<T>& from, double* const* rows) { store_plane_contact(from, rows); },
+          [](Drive<T>& to, const double* const* rows) { load_drive(to, rows); },
+          [](const FlockEnd<T>& flock, double tick, const EndRows& rows) { end_tick(flock, tick, rows); }};
 }
 }  // namespace
 

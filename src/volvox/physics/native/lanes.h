@@ -192,10 +192,12 @@ VOLVOX_KERNEL Floats<lanes> square_root(const Floats<lanes>& x) {
 }
 
 VOLVOX_KERNEL bool any(bool mask) { return mask; }
+// By words, not by elements: GCC makes a loop of sixteen steps of those, which took a sixth of the time of lone robots.
 template <MaskSideBySide Mask>
 VOLVOX_KERNEL bool any(const Mask& mask) {
-  auto all = mask[0];
-  for (int i = 1; i < static_cast<int>(sizeof mask / sizeof all); ++i) all |= mask[i];
+  long words[sizeof mask / sizeof(long)], all = 0;
+  std::memcpy(words, &mask, sizeof mask);
+  for (const long word : words) all |= word;
   return all != 0;
 }
 

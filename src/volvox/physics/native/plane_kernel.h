@@ -78,6 +78,33 @@ VOLVOX_KERNEL void add_cylinder(const Cylinder& c, int index, const SeenPlane& p
   }
 }
 
+// Of `count` points the deepest, the farthest from it, the farthest from their line, and the farthest on the other
+// side, as Manifold::reduce() has them: their places, in this order. Nothing but places is moved: points are as long as
+// a line of the cache, and to exchange them took as long as to find them.
+template <class Heights>
+VOLVOX_KERNEL int spread_points(const Vec3* points, const Heights& lowest, int count, const Vec3& normal, int* order) {
+  for (int i = 0; i < count; ++i) order[i] = i;
+  if (count <= Manifold::most_kept) return count;
+  const auto bring = [&](int slot, auto&& measure) {
+    int best = slot;
+    double most = -1e300;
+    for (int i = slot; i < count; ++i) {
+      const double m = measure(order[i]);
+      if (m > most) most = m, best = i;
+    }
+    const int other = order[slot];
+    order[slot] = order[best], order[best] = other;
+  };
+  bring(0, [&](int i) { return -lowest[i]; });
+  const Vec3 first = points[order[0]];
+  bring(1, [&](int i) { return length_squared(points[i] - first); });
+  const Vec3 across = cross(normal, points[order[1]] - first);
+  bring(2, [&](int i) { return std::fabs(dot(across, points[i] - first)); });
+  const double side = dot(across, points[order[2]] - first) > 0 ? -1 : 1;
+  bring(3, [&](int i) { return side * dot(across, points[i] - first); });
+  return Manifold::most_kept;
+}
+
 // Chooses among the candidates, at most four; `convex` says which convex each belongs to.
 template <class Shape, class Candidates>
 VOLVOX_KERNEL void choose_points(const Shape& shape, const Candidates& candidates, const SeenPlane& plane,
@@ -100,18 +127,20 @@ VOLVOX_KERNEL void choose_points(const Shape& shape, const Candidates& candidate
     const int leans = candidates.lowest(plane, lowest);
     for (int k = 0; k < leans; ++k) choose(lowest[k]);
   }
-  // The candidate's place in the list rides along in the id, so that its convex is found again.
+  Vec3 points[3 + plane_tips];
+  double lowest[3 + plane_tips];
   for (int i = 0; i < count; ++i) {
     const PlaneCandidate c = candidates[chosen[i]];
-    const double radius = shape.convexes[static_cast<std::size_t>(c.convex)].radius;
-    const double leaned = dot(plane.lean, c.point), lowest = c.height + (leaned < 0.0 ? leaned : 0.0);
-    out.add({c.point, c.point - plane.normal * (c.height + radius), lowest, static_cast<std::uint32_t>(chosen[i])});
+    const double leaned = dot(plane.lean, c.point);
+    points[i] = c.point, lowest[i] = c.height + (leaned < 0.0 ? leaned : 0.0);
   }
-  out.reduce();
-  for (int i = 0; i < out.count; ++i) {
-    const PlaneCandidate c = candidates[static_cast<int>(out.points[i].id)];
+  int order[3 + plane_tips];
+  const int kept = spread_points(points, lowest, count, plane.normal, order);
+  for (int i = 0; i < kept; ++i) {
+    const PlaneCandidate c = candidates[chosen[order[i]]];
+    const double radius = shape.convexes[static_cast<std::size_t>(c.convex)].radius;
+    out.add({c.point, c.point - plane.normal * (c.height + radius), lowest[order[i]], c.id});
     convex[i] = c.convex;
-    out.points[i].id = c.id;
   }
 }
 

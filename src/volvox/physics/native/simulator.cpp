@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 
 #include "volvox/base/archive_plain.h"
 
@@ -27,7 +28,7 @@ StepStatus Simulator::advance(double tick) {
   begin_tick(step_);
   for (int left = count; left > 0; left -= most_between_looks) {
     const int look = std::min(left, most_between_looks);
-    for (int now = 0; now < look;) now += substeps(step_, now, look, left == look ? tick : 0);
+    for (int now = 0; now < look;) now += substeps(step_, now, look, left == look ? tick : 0, left == count);
   }
   end_tick(tick);
   if (StepStatus status = problem_with_state(world_.system); !status.ok()) return status;
@@ -104,14 +105,15 @@ void Simulator::list_bodies() {
 // hold that long, but for those of bodies that are hit so hard that they may get where nobody
 // looked. What is alone (Flocks) goes ahead, and the rest follows, to where the first of them is
 // alarmed. Returns how many substeps that were.
-// `tick`: its length, if it ends with this look; else zero.
-int Simulator::substeps(double step, int now, int count, double tick) {
+// `tick`: its length, if it ends with this look; else zero. `begins`: it does with this look.
+int Simulator::substeps(double step, int now, int count, double tick, bool begins) {
   detect_contacts(step, now, count);
-  const int calm = flocks_.run(world_, contacts_.points(), planes_, shapes_, seen_, {step, now, count}, threads_);
+  const int calm =
+      flocks_.run(world_, contacts_.points(), planes_, shapes_, seen_, {step, now, count, begins}, threads_);
   const int done = advance_groups(step, calm - now, count - now);
   judged_.assign(world_.bodies.size(), Flocks::Judged::no);
   Flocks::EndOfTick end;
-  if (tick > 0 && now + done == count) end = [&](const Tree& tree) { end_tick_of(tree, tick); };
+  if (tick > 0 && now + done == count) end = {tick, body_ended_, joint_ended_};
   flocks_.commit(world_, contacts_.points(), planes_, now + done, judged_, end, threads_);
   raise_alarms((count - now - done) * step);
   judged_.clear();
@@ -120,18 +122,18 @@ int Simulator::substeps(double step, int now, int count, double tick) {
 
 void Simulator::detect_contacts(double step, int now, int count) {
   const double time_left = (count - now) * step;
-  for_each(world_.bodies.size(),
-           [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
   if (now > 0) {
     detect_contacts_of_alarmed(step, now, time_left);
   } else {
+    for_each(world_.bodies.size(),
+             [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
     flocks_.clear();
     planes_.begin(world_, topology_.islands(), topology_.version(), threads_);
     detector_.detect({world_.system, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points(), &planes_);
   }
   contacts_.regroup(world_, topology_.islands(), planes_);
   contacts_.wake_groups(world_, topology_.islands(), threads_);
-  flocks_.gather(world_, topology_.islands(), contacts_, detector_, planes_);
+  flocks_.gather(world_, topology_.islands(), contacts_, detector_, planes_, now > 0);
   contacts_.line_up();
   seen_.resize(world_.bodies.size());
   for_each(seen_.size(), [&](std::size_t i) {
@@ -142,35 +144,32 @@ void Simulator::detect_contacts(double step, int now, int count) {
 // Trees that went ahead stay where they are, but for those that an alarmed body may reach: these are called back.
 void Simulator::detect_contacts_of_alarmed(double step, int now, double time_left) {
   Work::add(work_.alarmed_bodies, static_cast<std::uint64_t>(std::ranges::count(alarmed_, 1)));
-  const auto note_lags = [&] {
-    lag_.assign(world_.bodies.size(), 0);
-    flocks_.for_each_ahead([&](const Tree& tree, int since) {
-      for (const int body : tree.bodies()) lag_[static_cast<std::size_t>(body)] = (now - since) * step;
-    });
+  const std::span<const std::uint8_t> ahead = flocks_.ahead();
+  for_each(world_.bodies.size(), [&](std::size_t i) {
+    if (!ahead[i]) world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation));
+  });
+  const auto lag = [&](int body) {
+    return (now - flocks_.since(world_.bodies[static_cast<std::size_t>(body)].island)) * step;
   };
-  note_lags();
-  detector_.find_laggards_near({world_.system, world_.bodies, shapes_, lag_}, alarmed_, time_left, step, near_);
-  if (!near_.empty()) {
-    for (const int body : near_)
-      flocks_.call_back(world_, contacts_.points(), planes_, seen_,
-                        world_.bodies[static_cast<std::size_t>(body)].island, step, now);
-    note_lags();
-  }
+  const Detector::View view{world_.system, world_.bodies, shapes_, ahead};
+  detector_.find_laggards_near(view, alarmed_, {flocks_.late(), std::ref(lag)}, time_left, step, near_);
+  for (const int body : near_)
+    flocks_.call_back(world_, contacts_.points(), planes_, seen_, world_.bodies[static_cast<std::size_t>(body)].island,
+                      step, now);
   // Who is not ahead is no longer left alone: its contacts are looked for, or kept, as those of others.
   const std::size_t more = planes_.hand_over(world_.bodies, contacts_.points(), detector_.calm_count(),
-                                             [&](std::size_t i) { return lag_[i] > 0; });
+                                             [&](std::size_t i) { return ahead[i] != 0; });
   detector_.set_calm_count(detector_.calm_count() + more);
   for (std::size_t i = 0; i < world_.bodies.size(); ++i)
-    if (lag_[i] == 0) planes_.refuse(world_.bodies[i].island);
-  detector_.detect_again({world_.system, world_.bodies, shapes_, lag_}, alarmed_, time_left, step, threads_,
-                         contacts_.points());
+    if (!ahead[i]) planes_.refuse(world_.bodies[i].island);
+  detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points());
 }
 
 // Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do
 // the flocks, which are in no hasty pair.
 void Simulator::detect_hasty_contacts(double step) {
-  for_each(world_.bodies.size(), [&](std::size_t i) {
-    Body& body = world_.bodies[i];
+  detector_.for_each_in_hasty_pairs([&](int i) {
+    Body& body = world_.bodies[static_cast<std::size_t>(i)];
     if (body.dynamic && body.awake) body.axes = rotation_matrix(lane(body.rotation));
   });
   detector_.detect_hasty({world_.system, world_.bodies, shapes_}, step, threads_, contacts_.points());
@@ -193,32 +192,27 @@ int Simulator::advance_groups(double step, int substeps, int left) {
   return substeps;
 }
 
+// Of those that have just been moved: groups, and flocks that have just been committed.
 void Simulator::raise_alarms(double time_left) {
   alarm_ = false;
-  if (time_left <= 0) {
-    alarmed_.assign(world_.bodies.size(), 0);
-    return;
-  }
-  alarmed_.resize(world_.bodies.size());
-  std::atomic<bool> any = false;
-  for_each(world_.bodies.size(), [&](std::size_t i) {
-    alarmed_[i] = 0;
-    const Body& body = world_.bodies[i];
-    if (!shapes_[i] || flocks_.ahead(body.island)) return;
-    if (!judged_.empty() && judged_[i] != Flocks::Judged::no) {
-      if (judged_[i] == Flocks::Judged::calm) return;
-      alarmed_[i] = 1;
-      any = true;
-      return;
-    }
-    const Vec3 turning = shapes_[i]->felt(body.angular - seen_[i].angular, body.rotation);
-    const double surprise = length(body.linear - seen_[i].linear) + length(turning) * shapes_[i]->swing;
+  alarmed_.assign(world_.bodies.size(), 0);
+  if (time_left <= 0) return;
+  contacts_.for_each_moved(topology_.islands(), [&](int body) {
+    const std::size_t i = static_cast<std::size_t>(body);
+    const Body& own = world_.bodies[i];
+    if (!shapes_[i]) return;
+    const Vec3 turning = shapes_[i]->felt(own.angular - seen_[i].angular, own.rotation);
+    const double surprise = length(own.linear - seen_[i].linear) + length(turning) * shapes_[i]->swing;
     // Two may surprise each other.
     if (2 * surprise * time_left <= Detector::bearable_surprise) return;
     alarmed_[i] = 1;
-    any = true;
+    alarm_ = true;
   });
-  alarm_ = any;
+  for (std::size_t i = 0; i < judged_.size(); ++i) {
+    if (judged_[i] != Flocks::Judged::alarmed || !shapes_[i]) continue;
+    alarmed_[i] = 1;
+    alarm_ = true;
+  }
 }
 
 // Large groups one after the other, each with all threads; then the small ones side by side.
@@ -259,27 +253,6 @@ void Simulator::end_tick(double tick) {
     if (moves_[i] && !body_ended_[i]) system.velocities[i] = world_.bodies[i].velocity();
   });
   std::fill(system.forces.begin(), system.forces.end(), Wrench{});
-}
-
-// The same of a tree that was alone on a plane, while its bodies are at hand.
-void Simulator::end_tick_of(const Tree& tree, double tick) {
-  System& system = world_.system;
-  for (const int body : tree.bodies()) {
-    const std::size_t i = static_cast<std::size_t>(body);
-    system.poses[i] = world_.bodies[i].link_pose();
-    body_ended_[i] = 1;
-  }
-  for (std::size_t node = 1; node < tree.joints().size(); ++node) {
-    const std::size_t joint = static_cast<std::size_t>(tree.joints()[node]);
-    system.measure_position(joint);
-    book_joint(joint, tick);
-    joint_ended_[joint] = 1;
-  }
-  ContactSolver::let_sleep(world_, tree, planes_, tick);
-  for (const int body : tree.bodies()) {
-    const std::size_t i = static_cast<std::size_t>(body);
-    system.velocities[i] = world_.bodies[i].velocity();
-  }
 }
 
 // What a joint did in a tick, for who asks.

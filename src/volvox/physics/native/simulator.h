@@ -47,9 +47,8 @@ class Simulator {
 
   // The phases of advance(), in their order.
   void begin_tick(double step);
-  int substeps(double step, int now, int count, double tick);
+  int substeps(double step, int now, int count, double tick, bool begins);
   void end_tick(double tick);
-  void end_tick_of(const Tree& tree, double tick);
   void book_joint(std::size_t joint, double tick);
 
   // The phases of substeps().
@@ -92,7 +91,6 @@ class Simulator {
   std::vector<std::uint8_t> alarmed_;   // by body: hit so hard since that it may get where nobody looked
   bool alarm_ = false;                  // anybody is
   std::vector<Flocks::Judged> judged_;  // by body, of the flocks that were just committed
-  std::vector<double> lag_;             // by body: see Detector::View
   std::vector<int> near_;               // bodies that an alarmed one may reach
   bool bodies_changed_ = true;          // since these were listed
   std::vector<std::size_t> kinematic_;  // bodies that are moved from outside

@@ -1,6 +1,7 @@
 #include "volvox/physics/native/topology.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <span>
@@ -336,10 +337,12 @@ int Topology::pattern_of(const Tree& tree) {
       key = key * 31 + std::hash<double>{}(x);
   }
   auto& alike = patterns_[key];
-  for (const auto& [number, shapes] : alike) {
-    if (shapes == tree.shapes()) return number;
+  static_assert(sizeof(LinkPlan) == 25 * sizeof(double));
+  for (const auto& [number, shapes, links] : alike) {
+    if (shapes == tree.shapes() && std::memcmp(links.data(), tree.links().data(), links.size() * sizeof(LinkPlan)) == 0)
+      return number;
   }
-  alike.push_back({pattern_count_, tree.shapes()});
+  alike.push_back({pattern_count_, tree.shapes(), tree.links()});
   return pattern_count_++;
 }
 

@@ -70,7 +70,12 @@ class Topology {
 
   Islands islands_;
   std::uint64_t version_ = 0;
-  std::map<std::size_t, std::vector<std::pair<int, std::vector<NodeShape>>>> patterns_;  // by hash
+  struct Pattern {
+    int number;
+    std::vector<NodeShape> shapes;
+    std::vector<LinkPlan> links;
+  };
+  std::map<std::size_t, std::vector<Pattern>> patterns_;  // by hash
   int pattern_count_ = 0;
   std::vector<int> free_slots_;
   std::vector<std::unique_ptr<Tree>> spares_;  // gone; their memory serves others

@@ -29,7 +29,7 @@ Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) 
   whitened_.plan(shapes_, root_columns, flat ? Whitened::most_columns : Whitened::most_columns_of_a_part);
   whitened_.plan_blocks(shapes_);
   find_safe_pull();
-  if (fits_flock()) plan_columns();
+  if (fits_flock()) plan_columns(), plan_links(world);
 }
 
 // Robots that dock and undock all the time would otherwise pay more for new memory, and for
@@ -40,7 +40,7 @@ void Tree::take_room(Tree& old) {
     mine.clear();
   };
   take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_),
-      take(branches_, old.branches_);
+      take(branches_, old.branches_), take(links_, old.links_);
   take(columns_.columns, old.columns_.columns), take(columns_.first, old.columns_.first);
   nodes_.swap(old.nodes_), columns_.own.swap(old.columns_.own), drags_.swap(old.drags_), pulled_.swap(old.pulled_);
   whitened_.take_room(old.whitened_);
@@ -60,6 +60,18 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
   shapes_.push_back(shape);
   joints_.push_back(joint);
   bodies_.push_back(body_index);
+}
+
+void Tree::plan_links(const World& world) {
+  links_.resize(shapes_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    links_[i].from_link = world.bodies[static_cast<std::size_t>(bodies_[i])].from_link;
+    if (joints_[i] < 0) continue;
+    const std::size_t joint = static_cast<std::size_t>(joints_[i]);
+    links_[i].frame_a = world.system.joint_descs[joint].frame_a;
+    links_[i].frame_b = world.system.joint_descs[joint].frame_b;
+    links_[i].to_frame = world.frames[joint].a.rotation.conjugate();
+  }
 }
 
 // In depth-first order a subtree ends where the next one begins.

@@ -18,6 +18,7 @@
 
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/island.h"
+#include "volvox/physics/native/link_plan.h"
 #include "volvox/physics/native/tree_kernel.h"
 #include "volvox/physics/native/whitened.h"
 
@@ -47,7 +48,7 @@ struct TreeColumns {
 class Tree final : public Island {
  public:
   // Trees up to this size may go in a flock.
-  static constexpr int most_flock_nodes = 12, most_flock_columns = 16;
+  static constexpr int most_flock_nodes = most_planned_links, most_flock_columns = 16;
 
   // `old`: a tree that is gone, whose memory is used again; null: none.
   Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr);
@@ -55,6 +56,7 @@ class Tree final : public Island {
 
   const std::vector<NodeShape>& shapes() const { return shapes_; }
   const std::vector<int>& joints() const { return joints_; }
+  const std::vector<LinkPlan>& links() const { return links_; }  // by node, where it fits a flock
   const TreeColumns& columns() const { return columns_; }
   double safe_pull() const { return safe_pull_; }
   // Trees with the same number are alike; -1: not small enough for a flock.
@@ -90,6 +92,7 @@ class Tree final : public Island {
   void take_room(Tree& old);
   void add_node(const World& world, const TreePlan& plan, std::size_t step);
   void plan_columns();
+  void plan_links(const World& world);
   // Nodes one behind the other.
   struct Range {
     std::size_t first = 0, last = 0;
@@ -120,8 +123,9 @@ class Tree final : public Island {
   Support<double> support(int node) const;
 
   std::vector<NodeShape> shapes_;
-  std::vector<Range> branches_;       // of the nodes behind the root
-  std::vector<int> joints_;           // by node; -1: a free root
+  std::vector<Range> branches_;  // of the nodes behind the root
+  std::vector<int> joints_;      // by node; -1: a free root
+  std::vector<LinkPlan> links_;
   std::vector<V3<double>> drags_;     // by node
   std::vector<std::uint8_t> pulled_;  // by node: it may need to be held back
   std::vector<Node<double>> nodes_;

@@ -15,6 +15,7 @@ namespace {
 constexpr double superbot_torque = 6.4, atron_torque = 3.0;  // N m
 constexpr double snake_height = 0.047;                       // of its axis above the ground, at the start
 constexpr int snake_of_heap = 50, ring = 6, wall_rows = 5;   // modules
+constexpr int brawlers = 12;
 
 // The speed that moves a joint to its target, with the target's speed as feed-forward.
 double towards(double angle, double target, double target_speed = 0) {
@@ -90,12 +91,27 @@ Quat random_attitude(RandomStream& random) {
   return normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
 }
 
+void scatter_superbots(BenchScene& scene, const RobotParts& parts, int modules) {
+  const int side = square_side(modules);
+  for (int m = 0; m < modules; ++m) add_superbot(scene, parts, {{(m % side) * 0.30, (m / side) * 0.20, 0.062}, {}}, m);
+}
+
 BenchScene scattered_superbots(int modules, std::uint64_t) {
   BenchScene scene = empty_scene(superbot_torque, alternate);
   add_ground(scene);
+  scatter_superbots(scene, RobotParts(scene.friction), modules);
+  return scene;
+}
+
+// The same, and far away a few that fall on each other and go on brawling: the others are to cost what they cost alone.
+BenchScene superbots_beside_a_brawl(int modules, std::uint64_t seed) {
+  BenchScene scene = empty_scene(superbot_torque, alternate);
+  add_ground(scene);
   const RobotParts parts(scene.friction);
-  const int side = square_side(modules);
-  for (int m = 0; m < modules; ++m) add_superbot(scene, parts, {{(m % side) * 0.30, (m / side) * 0.20, 0.062}, {}}, m);
+  scatter_superbots(scene, parts, modules);
+  RandomStream random(seed, 0, "attitudes");
+  for (int i = 0; i < brawlers; ++i)
+    add_superbot(scene, parts, {{-5, 0.02 * (i % 3), 0.12 + 0.21 * i}, random_attitude(random)}, modules + i);
   return scene;
 }
 
@@ -318,6 +334,8 @@ const std::vector<Entry>& entries() {
       {{"track", "rings of six SuperBots that roll", 6, 6, 6}, rolling_tracks},
       {{"lattice", "cubes docked to all their neighbours, on a plane", 1000, 1, 2}, lattice},
       {{"hit", "a wall of docked SuperBots hit by twenty spheres", 45, 2, 2}, wall_hit_by_spheres},
+      {{"beside", "S1, and twelve more SuperBots far away that have fallen on each other", 1000, 1, 3},
+       superbots_beside_a_brawl},
       {{"dock", "a snake afloat, of which one dock at a time opens and closes: what an event costs", 1000, 2, 6},
        docking_snake},
       {{"events", "docked pairs of SuperBots on a plane, of which 50 open or close in a tick: 1500 events a second",

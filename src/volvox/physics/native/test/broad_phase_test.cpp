@@ -71,12 +71,13 @@ class BroadPhaseTest : public ::testing::Test {
 
 TEST_F(BroadPhaseTest, finds_what_trying_all_pairs_finds) {
   BroadPhase broad_phase;
+  ThreadPool threads(3);
   std::vector<Pair> found;
   std::size_t most = 0;
   for (int i = 0; i < 600; ++i) {
     const double asking = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 0.5 : 0.05;
     const std::vector<Item> items = scene(asking, i % 2 == 0);
-    broad_phase.find_pairs(items, found);
+    broad_phase.find_pairs(items, found, i % 2 == 0 ? &threads : nullptr);
     EXPECT_EQ(found, all_pairs(items)) << "in scene " << i;
     most = std::max(most, found.size());
   }
