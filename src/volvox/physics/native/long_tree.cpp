@@ -266,6 +266,10 @@ void LongTree::whiten(std::span<const int> nodes, ThreadPool* threads) {
       }
     }
   });
+  for (const auto& own : segments_) {
+    WhitenedPart& first = own->whitened.parts()[0];
+    if (first.above && own->whitened.wanted(0)) first.find_way();
+  }
 }
 
 RowSpan LongTree::span(int node) {
