@@ -228,6 +228,7 @@ class ContactSolver {
   Verdict take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void set_target(ContactPoint& c, double give, double step) const;
   void divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const;
+  void sort_by_parts(const Islands& islands, GroupRoom& room) const;
   void cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;

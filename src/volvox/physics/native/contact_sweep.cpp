@@ -62,6 +62,7 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
   if (strips < 2 && !room.in_lanes) {
     room.sections.push_back({0, contacts, contacts});
     room.phases = {0, 1};
+    sort_by_parts(islands, room);
     return;
   }
   if (strips >= 2) cut_into_strips(world, islands, room, strips);
@@ -91,10 +92,25 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
     room.sorted[(c.in_lanes ? section.end : section.last)++] = c;
   }
   room.active.swap(room.sorted);
+  sort_by_parts(islands, room);
   room.phases = {0, 1};
   if (strips < 2) return;
   const std::size_t n = static_cast<std::size_t>(strips);
   room.phases = {0, n, n + n / 2, 2 * n - 1, 2 * n};
+}
+
+// On trees of several parts contacts are solved body by body, so that the work moves from part to part only once.
+void ContactSolver::sort_by_parts(const Islands& islands, GroupRoom& room) const {
+  for (const GroupRoom::Section& section : room.sections) {
+    const auto first = room.active.begin() + static_cast<std::ptrdiff_t>(section.first),
+               last = room.active.begin() + static_cast<std::ptrdiff_t>(section.last);
+    const auto in_parts = [&](const GroupRoom::Active& c) { return islands[at(c.island_a)]->parts() > 1; };
+    if (!std::any_of(first, last, in_parts)) continue;
+    std::sort(first, last, [&](const GroupRoom::Active& x, const GroupRoom::Active& y) {
+      const int body_x = points_[at(x.point)].a, body_y = points_[at(y.point)].a;
+      return body_x != body_y ? body_x < body_y : x.point < y.point;
+    });
+  }
 }
 
 // With as many contacts each.

@@ -1,6 +1,6 @@
-// Eight doubles as two vectors of 256 bits, whatever the instruction set: for loops that load eight numbers at a time,
-// whose sums must not depend on the set. (Vectors that are wider than a register go through memory, and those of 512
-// bits were no faster where there are such registers: sums and comparisons across their lanes took up the gain.)
+// Eight doubles for loops that load eight numbers at a time, whose sums must not depend on the instruction set: two
+// vectors of 256 bits (vectors that are wider than a register go through memory), and in loops over rows one of 512
+// where there are such registers (EightOf<Set>).
 // Pure functions.
 #pragma once
 
@@ -50,10 +50,37 @@ VOLVOX_KERNEL void store(double* p, const Eight& v) {
   *reinterpret_cast<FourAnywhere*>(p) = v.low, *reinterpret_cast<FourAnywhere*>(p + 4) = v.high;
 }
 
+// The same numbers in one register.
+struct WideEight {
+  EightLanes v;
+};
+VOLVOX_KERNEL WideEight operator+(const WideEight& a, const WideEight& b) { return {a.v + b.v}; }
+VOLVOX_KERNEL WideEight operator-(const WideEight& a, const WideEight& b) { return {a.v - b.v}; }
+VOLVOX_KERNEL WideEight operator*(const WideEight& a, const WideEight& b) { return {a.v * b.v}; }
+VOLVOX_KERNEL WideEight operator*(const WideEight& a, double b) { return {a.v * b}; }
+VOLVOX_KERNEL void operator+=(WideEight& a, const WideEight& b) { a.v += b.v; }
+typedef double EightAnywhere __attribute__((vector_size(64), aligned(8), may_alias));
+VOLVOX_KERNEL void load(WideEight& v, const double* p) { v.v = *reinterpret_cast<const EightAnywhere*>(p); }
+VOLVOX_KERNEL void store(double* p, const WideEight& v) { *reinterpret_cast<EightAnywhere*>(p) = v.v; }
+
+template <Isa set>
+struct EightFor {
+  using Type = Eight;
+};
+template <>
+struct EightFor<Isa::avx512> {
+  using Type = WideEight;
+};
+template <Isa set>
+using EightOf = typename EightFor<set>::Type;
+
 // ((v0 + v4) + (v2 + v6)) + ((v1 + v5) + (v3 + v7)), by halves.
 VOLVOX_KERNEL double sum(const Eight& v) {
   const FourLanes four = v.low + v.high;
   return (four[0] + four[2]) + (four[1] + four[3]);
+}
+VOLVOX_KERNEL double sum(const WideEight& v) {
+  return sum(Eight{__builtin_shufflevector(v.v, v.v, 0, 1, 2, 3), __builtin_shufflevector(v.v, v.v, 4, 5, 6, 7)});
 }
 
 }  // namespace volvox::physics::native

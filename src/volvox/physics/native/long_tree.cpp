@@ -151,58 +151,60 @@ void LongTree::commit_joints(World& world, ThreadPool* threads) const {
   for_packs(threads, [&](const SegmentPack& pack) { pack.commit_joints(world); });
 }
 
-// True if some link is pulled so hard that it may need to be held back.
-bool LongTree::load_drags(World& world, double step, ThreadPool* threads) {
-  if (tick_ == world.tick) {
-    if (most_tension_ * step * step < safe_pull_) return false;
-    for_packs(threads, [&](const SegmentPack& pack) { pack.commit_tensions(world); });
-  }
-  const auto tension = [&](int joint) { return joint < 0 ? 0 : world.tensions[at(joint)]; };
-  double most = 0;
+// What joints passed on in the last substep. The packs know, if that was in this tick or in the one before.
+void LongTree::read_tensions(const World& world, ThreadPool* threads) {
+  tensions_.resize(bodies_.size());
+  if (tick_ <= world.tick && world.tick <= tick_ + 1)
+    return for_packs(threads, [&](const SegmentPack& pack) { pack.read_tensions(tensions_, first_); });
+  most_tension_ = 0;
+  std::size_t node = 0;
   for (const auto& own : segments_) {
-    for (const int joint : own->joints) most = std::max(most, tension(joint));
+    for (const int joint : own->joints) {
+      tensions_[node] = joint < 0 ? 0 : world.tensions[at(joint)];
+      most_tension_ = std::max(most_tension_, tensions_[node++]);
+    }
   }
-  if (most * step * step < safe_pull_) return false;
-  // Calls visit(segment, node, its place among all nodes, that of its parent) for every node with a joint; -1: the
-  // ground.
-  const auto for_joints = [&](const auto& visit) {
+}
+
+// True if some link is pulled so hard that it may need to be held back.
+bool LongTree::load_drags(const World& world, double step, ThreadPool* threads) {
+  const auto safe = [&](double tension) { return tension * step * step < safe_pull_; };
+  const bool known = tick_ <= world.tick && world.tick <= tick_ + 1;
+  if (known && safe(most_tension_)) return false;
+  read_tensions(world, threads);
+  if (safe(most_tension_)) return false;
+  // Calls visit(segment, node, its place among all nodes, that of its parent; -1: the ground, or nothing).
+  const auto for_nodes = [&](const auto& visit) {
     for (const auto& own : segments_) {
       const std::size_t first = first_[at(own->order)];
-      for (std::size_t i = 0; i < own->bodies.size(); ++i) {
-        if (own->joints[i] < 0) continue;
-        std::ptrdiff_t parent = -1;
-        if (i > 0) parent = static_cast<std::ptrdiff_t>(first) + own->shapes[i].parent;
-        else if (own->above >= 0)
-          parent = static_cast<std::ptrdiff_t>(first_[at(own->above)]) + segment(own->above).end;
-        visit(*own, i, first + i, parent);
-      }
+      std::ptrdiff_t above = -1;
+      if (own->above >= 0) above = static_cast<std::ptrdiff_t>(first_[at(own->above)]) + segment(own->above).end;
+      const std::vector<SegmentPlace>& places = own->pattern->places;
+      for (std::size_t i = 0; i < places.size(); ++i)
+        visit(*own, i, first + i, i > 0 ? static_cast<std::ptrdiff_t>(first) + places[i].parent : above);
     }
   };
   // Only links of a joint that is pulled so hard can need it.
   pulled_.assign(bodies_.size(), 0);
-  for_joints([&](const Segment& own, std::size_t i, std::size_t node, std::ptrdiff_t parent) {
-    if (!(tension(own.joints[i]) * step * step >= safe_pull_)) return;
+  for_nodes([&](const Segment&, std::size_t, std::size_t node, std::ptrdiff_t parent) {
+    if (!(tensions_[node] * step * step >= safe_pull_)) return;
     pulled_[node] = 1;
     if (parent >= 0) pulled_[static_cast<std::size_t>(parent)] = 1;
   });
   drags_.assign(bodies_.size(), {});
-  for_joints([&](const Segment& own, std::size_t i, std::size_t node, std::ptrdiff_t parent) {
+  for_nodes([&](const Segment& own, std::size_t i, std::size_t node, std::ptrdiff_t parent) {
     const bool above = parent >= 0 && pulled_[static_cast<std::size_t>(parent)];
     if (!pulled_[node] && !above) return;
-    const double force = tension(own.joints[i]);
-    drags_[node] = drags_[node] + drag_torque(force, own.shapes[i].anchor_child);
+    drags_[node] = drags_[node] + drag_torque(tensions_[node], own.shapes[i].anchor_child);
     if (parent < 0) return;
     V3<double>& its = drags_[static_cast<std::size_t>(parent)];
-    its = its + drag_torque(force, own.shapes[i].anchor_parent);
+    its = its + drag_torque(tensions_[node], own.shapes[i].anchor_parent);
   });
   bool any = false;
-  for (const auto& own : segments_) {
-    for (std::size_t i = 0; i < own->bodies.size(); ++i) {
-      V3<double>& drag = drags_[first_[at(own->order)] + i];
-      drag = pulled_[first_[at(own->order)] + i] ? stability_drag(drag, own->shapes[i].moments, step) : V3<double>{};
-      any = any || any_drag(drag);
-    }
-  }
+  for_nodes([&](const Segment& own, std::size_t i, std::size_t node, std::ptrdiff_t) {
+    drags_[node] = pulled_[node] ? stability_drag(drags_[node], own.shapes[i].moments, step) : V3<double>{};
+    any = any || any_drag(drags_[node]);
+  });
   return any;
 }
 
@@ -266,6 +268,10 @@ void LongTree::whiten(std::span<const int> nodes, ThreadPool* threads) {
       }
     }
   });
+  for (const auto& own : segments_) {
+    WhitenedPart& first = own->whitened.parts()[0];
+    if (first.above && own->whitened.wanted(0)) first.find_way();
+  }
 }
 
 RowSpan LongTree::span(int node) {

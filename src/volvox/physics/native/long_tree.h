@@ -88,7 +88,8 @@ class LongTree final : public Island {
   void link_parts();
   void find_safe_pull(const World& world);
   void share_out_lanes(std::vector<std::unique_ptr<SegmentPack>>& packs, SegmentPacks& spare);
-  bool load_drags(World& world, double step, ThreadPool* threads);
+  bool load_drags(const World& world, double step, ThreadPool* threads);
+  void read_tensions(const World& world, ThreadPool* threads);
   void solve(bool settle, DrivePass pass, ThreadPool* threads, bool& changed);
   void put_together();
   void find_responses();
@@ -103,6 +104,7 @@ class LongTree final : public Island {
   bool touched_ = false;  // contacts have been whitened since the last solution
   Ground ground_;
   double safe_pull_ = 0;
+  std::vector<double> tensions_;            // by node
   std::vector<V3<double>> drags_;           // by node
   std::vector<std::uint8_t> pulled_;        // by node: it may need to be held back
   std::uint64_t tick_ = ~std::uint64_t{0};  // of the state in the packs

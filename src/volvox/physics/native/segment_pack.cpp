@@ -190,13 +190,12 @@ class LanePack final : public SegmentPack {
     }
   }
 
-  void commit_tensions(World& world) const override {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      for_owners([&](int lane, const Segment& segment) {
-        const int joint = segment.joints[i];
-        if (joint >= 0) world.tensions[at(joint)] = native::take(loads_[i].tension, lane);
-      });
-    }
+  void read_tensions(std::span<double> tensions, std::span<const std::size_t> first) const override {
+    for_owners([&](int lane, const Segment& segment) {
+      double* const out = tensions.data() + first[at(segment.order)];
+      for (std::size_t i = 0; i < nodes_.size(); ++i)
+        out[i] = segment.joints[i] < 0 ? 0 : native::take(loads_[i].tension, lane);
+    });
   }
 
   void see(int lane, Seen& seen) const override {

@@ -52,7 +52,8 @@ class SegmentPack {
   virtual void add_pushes(const World& world) = 0;
   virtual void commit_bodies(World& world) const = 0;
   virtual void commit_joints(World& world) const = 0;
-  virtual void commit_tensions(World& world) const = 0;
+  // `tensions`: by node of the tree; `first`: of a segment, by its order.
+  virtual void read_tensions(std::span<double> tensions, std::span<const std::size_t> first) const = 0;
 
   // Where a segment meets the rest of the tree.
   struct Seen {

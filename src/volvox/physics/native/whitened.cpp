@@ -14,7 +14,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 int padded(int columns) { return (columns + row_block - 1) / row_block * row_block; }
 
-// a_above += Y_p^T C^-T (change of the handle's coordinates).
+// a_above += (C^-1 Y_p)^T (change of the handle's coordinates).
 void climb(WhitenedPart& part) {
   double* own = part.coordinates;
   double change[6];
@@ -24,23 +24,13 @@ void climb(WhitenedPart& part) {
     any = any || change[i] != 0;
     part.known[i] = own[i];
   }
-  if (!any) return;
-  double z[6] = {};
-  for (int i = 0; i < 6; ++i) {
-    for (int k = i; k < 6; ++k) z[i] += part.inverse[k][i] * change[k];
-  }
-  wide_add_six(part.above->coordinates, part.handle_rows, z, part.above->width);
+  if (any) wide_add_six(part.above->coordinates, part.way, change, part.above->width);
 }
 
-// The handle's coordinates = C^-1 (Y_p a_above).
+// The handle's coordinates = C^-1 Y_p a_above.
 void descend_to(WhitenedPart& part) {
-  double velocity[6];
-  wide_dot_six(part.handle_rows, part.above->coordinates, part.above->width, velocity);
-  for (int i = 0; i < 6; ++i) {
-    double c = 0;
-    for (int k = 0; k <= i; ++k) c += part.inverse[i][k] * velocity[k];
-    part.coordinates[i] = part.known[i] = c;
-  }
+  wide_dot_six(part.way, part.above->coordinates, part.above->width, part.known);
+  std::copy(std::begin(part.known), std::end(part.known), part.coordinates);
 }
 
 // A row of one part, as the part `to` above it has it.
@@ -48,21 +38,18 @@ void carry(const double* row, const WhitenedPart* from, const WhitenedPart* to, 
   std::copy(row, row + from->width, out);
   for (; from != to; from = from->above) {
     const WhitenedPart& above = *from->above;
-    double z[6] = {};
-    for (int i = 0; i < 6; ++i) {
-      for (int k = i; k < 6; ++k) z[i] += from->inverse[k][i] * out[k];
-    }
+    double z[6];
+    std::copy(out, out + 6, z);
     std::fill(out, out + above.width, 0.0);
-    for (int i = 0; i < 6; ++i) wide_add(out, from->handle_rows + i * above.width, z[i], above.width);
+    wide_add_six(out, from->way, z, above.width);
   }
 }
 
 }  // namespace
 
-// C and its inverse. A direction in which the handle cannot move (it hangs on the ground) has no column.
+// A direction in which the handle cannot move (it hangs on the ground) has no column.
 void WhitenedPart::hold(const double (&response)[6][6]) {
   std::memset(factor, 0, sizeof factor);
-  std::memset(inverse, 0, sizeof inverse);
   for (int j = 0; j < 6; ++j) {
     double pivot = response[j][j];
     for (int k = 0; k < j; ++k) pivot -= factor[j][k] * factor[j][k];
@@ -74,16 +61,11 @@ void WhitenedPart::hold(const double (&response)[6][6]) {
       factor[i][j] = s / factor[j][j];
     }
   }
-  for (int j = 0; j < 6; ++j) {
-    if (factor[j][j] == 0) continue;
-    inverse[j][j] = 1 / factor[j][j];
-    for (int i = j + 1; i < 6; ++i) {
-      if (factor[i][i] == 0) continue;
-      double s = 0;
-      for (int k = j; k < i; ++k) s -= factor[i][k] * inverse[k][j];
-      inverse[i][j] = s / factor[i][i];
-    }
-  }
+}
+
+void WhitenedPart::find_way() {
+  VOLVOX_ASSERT(above->width <= Whitened::most_columns_of_a_part);
+  wide_solve_lower(way, handle_rows, factor, above->width);
 }
 
 // Nobody climbs from it.
@@ -124,10 +106,12 @@ void Whitened::plan(const std::vector<NodeShape>& shapes, int columns, int most,
     rows += 6 * at(part_of(i).width);
   }
   y_.resize(rows), coordinates_.resize(coordinates), wanted_.resize(shapes.size());
+  constexpr std::size_t of_a_way = 6 * most_columns_of_a_part;
+  ways_.resize(of_a_way * parts_.size());
   std::size_t first = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     WhitenedPart& part = parts_[p];
-    part.coordinates = coordinates_.data() + first;
+    part.coordinates = coordinates_.data() + first, part.way = ways_.data() + of_a_way * p;
     first += at(part.width);
     if (p == 0) continue;
     part.above = &parts_[at(part.number)];
@@ -184,9 +168,9 @@ void Whitened::whiten(std::size_t node, const NodeShape& shape, const JointFacto
   if (starts) {
     if (shape.parent >= 0) {
       double response[6][6];
-      for (int i = 0; i < 6; ++i)
-        wide_dot_six(part.handle_rows, part.handle_rows + i * part.above->width, part.above->width, response[i]);
+      wide_gram_six(part.handle_rows, part.above->width, response);
       part.hold(response);
+      part.find_way();
     }
     std::fill(out, out + 6 * width, 0.0);
     for (int row = 0; row < 6; ++row) std::copy(part.factor[row], part.factor[row] + 6, out + row * width);

@@ -30,11 +30,14 @@ struct WhitenedPart {
   int columns = 0, width = 0;     // used, and with what fills the last block
   double* coordinates = nullptr;
   const double* handle_rows = nullptr;  // the handle's six rows in the part above
+  double* way = nullptr;                // six rows of the same width: C^-1 times these
   double factor[6][6]{};                // C
-  double inverse[6][6]{};               // C^-1
   double known[6]{};                    // the handle's coordinates as the part above knows them
 
+  // `response`: of the handle; its lower triangle is read.
   void hold(const double (&response)[6][6]);
+  // After that, and after the handle's rows are there.
+  void find_way();
   void hold_root(const InverseFactor<double>& root);
 };
 
@@ -96,6 +99,7 @@ class Whitened {
   std::vector<std::size_t> y_first_;
   std::vector<double> y_;  // by node: six rows of the width of its part
   std::vector<double> coordinates_;
+  std::vector<double> ways_;
   std::vector<std::uint8_t> wanted_;  // by node
 };
 

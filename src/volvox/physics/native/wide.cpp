@@ -19,9 +19,9 @@ VOLVOX_KERNEL Number* place_of(Number* coordinates, const int* blocks, int k) {
 }  // namespace
 
 VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int width), (a, b, width)) {
-  Eight total = {};
+  EightOf<Set> total = {};
   for (int k = 0; k < width; k += 8) {
-    Eight x, y;
+    EightOf<Set> x, y;
     load(x, a + k), load(y, b + k);
     total += x * y;
   }
@@ -29,22 +29,22 @@ VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int wid
 }
 
 VOLVOX_FOR_EACH_ISA(double, wide_distance, (const double* a, const double* b, int width), (a, b, width)) {
-  Eight total = {};
+  EightOf<Set> total = {};
   for (int k = 0; k < width; k += 8) {
-    Eight x, y;
+    EightOf<Set> x, y;
     load(x, a + k), load(y, b + k);
-    const Eight between = x - y;
+    const EightOf<Set> between = x - y;
     total += between * between;
   }
   return std::sqrt(sum(total));
 }
 
 VOLVOX_FOR_EACH_ISA(double, wide_follow, (const double* a, double* b, int width), (a, b, width)) {
-  Eight total = {};
+  EightOf<Set> total = {};
   for (int k = 0; k < width; k += 8) {
-    Eight x, y;
+    EightOf<Set> x, y;
     load(x, a + k), load(y, b + k);
-    const Eight between = x - y;
+    const EightOf<Set> between = x - y;
     store(b + k, x);
     total += between * between;
   }
@@ -53,9 +53,9 @@ VOLVOX_FOR_EACH_ISA(double, wide_follow, (const double* a, double* b, int width)
 
 VOLVOX_FOR_EACH_ISA(double, blocks_dot, (const double* row, const int* blocks, int width, const double* coordinates),
                     (row, blocks, width, coordinates)) {
-  Eight total = {};
+  EightOf<Set> total = {};
   for (int k = 0; k < width; k += row_block) {
-    Eight x, y;
+    EightOf<Set> x, y;
     load(x, row + k), load(y, place_of(coordinates, blocks, k));
     total += x * y;
   }
@@ -65,10 +65,10 @@ VOLVOX_FOR_EACH_ISA(double, blocks_dot, (const double* row, const int* blocks, i
 VOLVOX_FOR_EACH_ISA(double, blocks_dot,
                     (const double* row_a, std::span<const int> a, const double* row_b, std::span<const int> b),
                     (row_a, a, row_b, b)) {
-  Eight total = {};
+  EightOf<Set> total = {};
   for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
     if (a[i] == b[k]) {
-      Eight x, y;
+      EightOf<Set> x, y;
       load(x, row_a + row_block * i++), load(y, row_b + row_block * k++);
       total += x * y;
     } else {
@@ -80,7 +80,7 @@ VOLVOX_FOR_EACH_ISA(double, blocks_dot,
 
 VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int width), (a, b, s, width)) {
   for (int k = 0; k < width; k += 8) {
-    Eight x, y;
+    EightOf<Set> x, y;
     load(x, a + k), load(y, b + k);
     store(a + k, x + y * s);
   }
@@ -89,7 +89,7 @@ VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int w
 VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const double (&r)[3], int width),
                     (out, in, r, width)) {
   for (int k = 0; k < width; k += 8) {
-    Eight w0, w1, w2, l0, l1, l2;
+    EightOf<Set> w0, w1, w2, l0, l1, l2;
     load(w0, in + k), load(w1, in + width + k), load(w2, in + 2 * width + k);
     load(l0, in + 3 * width + k), load(l1, in + 4 * width + k), load(l2, in + 5 * width + k);
     store(out + k, w0), store(out + width + k, w1), store(out + 2 * width + k, w2);
@@ -102,7 +102,7 @@ VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const doub
 VOLVOX_FOR_EACH_ISA(void, wide_project, (double* y, const double (&s)[6], const double (&u)[6], int width),
                     (y, s, u, width)) {
   for (int k = 0; k < width; k += 8) {
-    Eight v[6], c = {};
+    EightOf<Set> v[6], c = {};
     for (int i = 0; i < 6; ++i) {
       load(v[i], y + i * width + k);
       c += v[i] * u[i];
@@ -116,7 +116,7 @@ VOLVOX_FOR_EACH_ISA(void, wide_shift_project,
                      int width),
                     (out, in, r, s, u, width)) {
   for (int k = 0; k < width; k += 8) {
-    Eight v[6], c = {};
+    EightOf<Set> v[6], c = {};
     for (int i = 0; i < 6; ++i) load(v[i], in + i * width + k);
     v[3] += v[1] * r[2] - v[2] * r[1];
     v[4] += v[2] * r[0] - v[0] * r[2];
@@ -129,10 +129,10 @@ VOLVOX_FOR_EACH_ISA(void, wide_shift_project,
 VOLVOX_FOR_EACH_ISA(void, wide_add_six, (double* a, const double* rows, const double (&s)[6], int width),
                     (a, rows, s, width)) {
   for (int k = 0; k < width; k += 8) {
-    Eight x;
+    EightOf<Set> x;
     load(x, a + k);
     for (int i = 0; i < 6; ++i) {
-      Eight y;
+      EightOf<Set> y;
       load(y, rows + i * width + k);
       x = x + y * s[i];
     }
@@ -142,17 +142,48 @@ VOLVOX_FOR_EACH_ISA(void, wide_add_six, (double* a, const double* rows, const do
 
 VOLVOX_FOR_EACH_ISA(void, wide_dot_six, (const double* rows, const double* a, int width, double (&out)[6]),
                     (rows, a, width, out)) {
-  Eight total[6] = {};
+  EightOf<Set> total[6] = {};
   for (int k = 0; k < width; k += 8) {
-    Eight x;
+    EightOf<Set> x;
     load(x, a + k);
     for (int i = 0; i < 6; ++i) {
-      Eight y;
+      EightOf<Set> y;
       load(y, rows + i * width + k);
       total[i] += y * x;
     }
   }
   for (int i = 0; i < 6; ++i) out[i] = sum(total[i]);
+}
+
+VOLVOX_FOR_EACH_ISA(void, wide_gram_six, (const double* rows, int width, double (&gram)[6][6]), (rows, width, gram)) {
+  for (int i = 0; i < 6; ++i) {
+    EightOf<Set> total[6] = {};
+    for (int k = 0; k < width; k += 8) {
+      EightOf<Set> x;
+      load(x, rows + i * width + k);
+      for (int j = 0; j <= i; ++j) {
+        EightOf<Set> y;
+        load(y, rows + j * width + k);
+        total[j] += x * y;
+      }
+    }
+    for (int j = 0; j <= i; ++j) gram[i][j] = sum(total[j]);
+  }
+}
+
+VOLVOX_FOR_EACH_ISA(void, wide_solve_lower, (double* out, const double* rows, const double (&l)[6][6], int width),
+                    (out, rows, l, width)) {
+  double scale[6];
+  for (int i = 0; i < 6; ++i) scale[i] = l[i][i] == 0 ? 0 : 1 / l[i][i];
+  for (int k = 0; k < width; k += 8) {
+    EightOf<Set> x[6];
+    for (int i = 0; i < 6; ++i) {
+      load(x[i], rows + i * width + k);
+      for (int j = 0; j < i; ++j) x[i] = x[i] - x[j] * l[i][j];
+      x[i] = x[i] * scale[i];
+      store(out + i * width + k, x[i]);
+    }
+  }
 }
 
 VOLVOX_FOR_EACH_ISA(void, wide_rows,
@@ -161,14 +192,15 @@ VOLVOX_FOR_EACH_ISA(void, wide_rows,
                     (y, stride, blocks, width, arm, directions, sign, add, rows)) {
   for (int k = 0; k < width; k += row_block) {
     const double* from = place_of(y, blocks, k);
-    Eight w0, w1, w2, l0, l1, l2;
+    EightOf<Set> w0, w1, w2, l0, l1, l2;
     load(w0, from), load(w1, from + stride), load(w2, from + 2 * stride);
     load(l0, from + 3 * stride), load(l1, from + 4 * stride), load(l2, from + 5 * stride);
     l0 += w1 * arm.z - w2 * arm.y;
     l1 += w2 * arm.x - w0 * arm.z;
     l2 += w0 * arm.y - w1 * arm.x;
     for (int r = 0; r < 3; ++r) {
-      Eight row = l0 * (directions[r].x * sign) + l1 * (directions[r].y * sign) + l2 * (directions[r].z * sign), before;
+      EightOf<Set> row = l0 * (directions[r].x * sign) + l1 * (directions[r].y * sign) + l2 * (directions[r].z * sign),
+                   before;
       if (add) load(before, rows + r * width + k), row += before;
       store(rows + r * width + k, row);
     }
@@ -195,9 +227,9 @@ VOLVOX_FOR_EACH_ISA(double, wide_row,
 }
 
 VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gram)[6]), (rows, width, gram)) {
-  Eight g[6] = {};
+  EightOf<Set> g[6] = {};
   for (int k = 0; k < width; k += 8) {
-    Eight n, s, t;
+    EightOf<Set> n, s, t;
     load(n, rows + k), load(s, rows + width + k), load(t, rows + 2 * width + k);
     g[0] += n * n, g[1] += n * s, g[2] += n * t, g[3] += s * s, g[4] += s * t, g[5] += t * t;
   }
@@ -205,15 +237,16 @@ VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gr
 }
 
 // The normal velocity alone.
+template <Isa Set>
 VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
-  Eight n = {};
+  EightOf<Set> n = {};
   for (int k = 0; k < c.width_a; k += 8) {
-    Eight a, x;
+    EightOf<Set> a, x;
     load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k);
     n += a * x;
   }
   for (int k = 0; k < c.width_b; k += 8) {
-    Eight b, x;
+    EightOf<Set> b, x;
     load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k);
     n += b * x;
   }
@@ -228,21 +261,21 @@ VOLVOX_FOR_EACH_ISA(double, wide_normal_velocity, (const RowContact& c), (c)) { 
 VOLVOX_FOR_EACH_ISA(Solved, wide_solve, (RowContact & c), (c)) {
   // Most contacts do not touch, and stay so.
   if (c.impulse[0] == 0) {
-    const double spare = normal_velocity(c) - c.target;
+    const double spare = normal_velocity<Set>(c) - c.target;
     if (spare >= 0) {
       c.impulse[1] = c.impulse[2] = 0;
       return {0, 0, spare};
     }
   }
-  Eight n = {}, s = {}, t = {};
+  EightOf<Set> n = {}, s = {}, t = {};
   for (int k = 0; k < c.width_a; k += 8) {
-    Eight a, x, y, z;
+    EightOf<Set> a, x, y, z;
     load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k),
         load(z, c.rows_a + 2 * c.width_a + k);
     n += a * x, s += a * y, t += a * z;
   }
   for (int k = 0; k < c.width_b; k += 8) {
-    Eight b, x, y, z;
+    EightOf<Set> b, x, y, z;
     load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k),
         load(z, c.rows_b + 2 * c.width_b + k);
     n += b * x, s += b * y, t += b * z;
@@ -260,13 +293,13 @@ VOLVOX_FOR_EACH_ISA(Solved, wide_solve, (RowContact & c), (c)) {
   const double dt = lt - c.impulse[1], du = lu - c.impulse[2];
   c.impulse[0] = normal, c.impulse[1] = lt, c.impulse[2] = lu;
   for (int k = 0; k < c.width_a; k += 8) {
-    Eight a, x, y, z;
+    EightOf<Set> a, x, y, z;
     load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k),
         load(z, c.rows_a + 2 * c.width_a + k);
     store(place_of(c.a, c.blocks_a, k), a + (x * dn + y * dt + z * du));
   }
   for (int k = 0; k < c.width_b; k += 8) {
-    Eight b, x, y, z;
+    EightOf<Set> b, x, y, z;
     load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k),
         load(z, c.rows_b + 2 * c.width_b + k);
     store(place_of(c.b, c.blocks_b, k), b + (x * dn + y * dt + z * du));

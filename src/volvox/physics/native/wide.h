@@ -35,6 +35,10 @@ void wide_shift_project(double* out, const double* in, const double (&r)[3], con
 // a += the sum of six rows, each times a number; and six wide_dot().
 void wide_add_six(double* a, const double* rows, const double (&s)[6], int width);
 void wide_dot_six(const double* rows, const double* a, int width, double (&out)[6]);
+// The lower triangle of the product of six rows with themselves.
+void wide_gram_six(const double* rows, int width, double (&gram)[6][6]);
+// Six rows: out = L^-1 rows. Where the diagonal of L is zero, so is what comes out.
+void wide_solve_lower(double* out, const double* rows, const double (&l)[6][6], int width);
 // Three rows: sign * direction_r.(y_linear + y_angular x arm), set or added. `y` has six rows, `stride` apart, of which
 // the blocks are taken that the three rows have.
 void wide_rows(const double* y, int stride, const int* blocks, int width, const Vec3& arm, const Vec3 (&directions)[3],

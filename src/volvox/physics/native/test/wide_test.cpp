@@ -101,6 +101,44 @@ TEST_F(Wide, one_row_of_a_contact_is_the_first_of_its_three) {
   }
 }
 
+// Y = C M with C C^T = Y Y^T: rows of a handle, and the way to them. Where the handle cannot move, neither has a row.
+TEST_F(Wide, six_rows_are_their_factor_times_orthogonal_ones) {
+  int independent = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const int width = row_block * whole(1, 2), still = whole(0, 1) == 1 ? whole(0, 5) : -1;
+    std::vector<double> rows = numbers(6 * width);
+    if (still >= 0) std::fill_n(rows.begin() + still * width, width, 0.0);
+    const auto row = [&](const std::vector<double>& all, int r) { return all.data() + r * width; };
+    double gram[6][6]{}, factor[6][6]{};
+    wide_gram_six(rows.data(), width, gram);
+    for (int r = 0; r < 6; ++r) {
+      for (int s = 0; s <= r; ++s) {
+        EXPECT_EQ(gram[r][s], wide_dot(row(rows, r), row(rows, s), width));
+        double left = gram[r][s];
+        for (int k = 0; k < s; ++k) left -= factor[r][k] * factor[s][k];
+        if (r == s) factor[r][r] = left > 1e-11 * gram[r][r] ? std::sqrt(left) : 0;
+        else factor[r][s] = factor[s][s] == 0 ? 0 : left / factor[s][s];
+      }
+    }
+    bool dependent = false;  // nearly: such rows prove nothing
+    for (int r = 0; r < 6; ++r) dependent = dependent || (factor[r][r] < 1e-2 && r != still);
+    if (dependent) continue;
+    ++independent;
+    std::vector<double> way(rows.size());
+    wide_solve_lower(way.data(), rows.data(), factor, width);
+    for (int r = 0; r < 6; ++r) {
+      for (int s = 0; s <= r; ++s)
+        EXPECT_NEAR(wide_dot(row(way, r), row(way, s), width), r == s && r != still ? 1 : 0, 1e-9);
+      for (int k = 0; k < width; ++k) {
+        double again = 0;
+        for (int s = 0; s <= r; ++s) again += factor[r][s] * row(way, s)[k];
+        EXPECT_NEAR(again, row(rows, r)[k], 1e-12);
+      }
+    }
+  }
+  EXPECT_GT(independent, 1000);
+}
+
 TEST_F(Wide, farthest_and_lowest_points_are_the_first_of_the_best) {
   for (int i = 0; i < 3000; ++i) {
     const int count = row_block * whole(1, 10);
