@@ -4,6 +4,7 @@
 #include "experiments.h"
 #include "pit.h"
 #include "scout_pair.h"
+#include "survey.h"
 #include "volvox/base/index.h"
 #include "volvox/mind/camera.h"
 #include "volvox/scan/camera_view.h"
@@ -16,8 +17,10 @@ namespace volvox::experiments::arenas {
 namespace {
 
 constexpr const char* eye_name = "camera";
-constexpr double picture_every = 1;    // s
-constexpr double field_of_view = 1.4;  // rad, of the camera
+constexpr const char* ahead_name = "ahead";
+constexpr double picture_every = 1, sweep_every = 0.1;  // s
+constexpr Vec3 start_at{-1.75, 0.65, scout_clearance};  // it looks along x
+constexpr double field_of_view = 1.4;                   // rad, of the camera
 constexpr std::int32_t width = 64, height = 48;
 constexpr double near = 0.01;  // m, from the camera's centre to the start of its rays
 const Pose camera_mount{{0.05, 0, 0.08}, Quat::axis_angle({0, 1, 0}, 0.35)};  // tilted down
@@ -59,7 +62,14 @@ class Explore final : public sim::Experiment {
     return std::vector<model::ParameterDesc>{
         {"method", "gsrm", {}, {}, {"gsrm", "pf", "mixed"}, "how points become a mesh", 0},
         {"every", "3", 0.5, 100, {}, "seconds between two updates of the mesh", 0},
-        {"noise", "0.007", 0, 0.1, {}, "standard deviation of a range, in m", 0}};
+        {"noise", "0.007", 0, 0.1, {}, "standard deviation of a range, in m", 0},
+        {"poses",
+         "own",
+         {},
+         {},
+         {"own", "true"},
+         "where the robot takes its points to be seen from: as it locates itself, or as it is",
+         0}};
   }
 
   Result<model::WorldModel> init(sim::Setup& setup) override {
@@ -67,6 +77,8 @@ class Explore final : public sim::Experiment {
     const std::string method = parameters.text("method", "gsrm");
     every_ = parameters.number("every", 3);
     const double noise = parameters.number("noise", 0.007);
+    own_ = parameters.text("poses", "own") == "own";
+    survey_ = Survey({{start_at.x, start_at.y}, 0});
     if (auto checked = parameters.check(); !checked.ok()) return checked.error();
     auto parsed = scan::parse_method(method);
     if (!parsed.ok()) return parsed.error();
@@ -100,10 +112,16 @@ class Explore final : public sim::Experiment {
                              {"field_of_view", std::to_string(field_of_view)},
                              {"near", std::to_string(near)}},
                             0};
-    const auto added =
-        add_scout_pair(builder, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}},
-                       {{"speed", "0.3"}, {"ramp", "0.2"}},
-                       {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
+    // Over half a turn ahead; the frame of its link looks back.
+    const model::Sensor ahead{ahead_name,
+                              "laser",
+                              0,
+                              {{0, 0, 0.08}, Quat::axis_angle({0, 0, 1}, pi)},
+                              {{"rays", "361"}, {"field_of_view", std::to_string(pi)}, {"max_range", "8"}},
+                              0};
+    const model::NoiseChainSpec ranging{{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}};
+    const auto added = add_scout_pair(builder, setup.library, {upright, eye, ahead}, Pose{start_at, {}},
+                                      {{"speed", "0.3"}, {"ramp", "0.2"}}, {{laser, ranging}, {ahead_name, ranging}});
     if (!added.ok()) return added.error();
     model::RunSettings run;
     run.duration = Time::seconds(12);
@@ -115,16 +133,26 @@ class Explore final : public sim::Experiment {
   void observe(const sim::Simulation& simulation) override {
     const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
     const auto cast = simulation.minds().rays();  // the laser's, then the camera's: in the order of the sensors
-    for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
-      if (ranges[i] < cast[i].range && ranges[i] > 0.15)  // a shorter range is the robot itself
-        points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);
     const double now = simulation.now().seconds();
+    note_pose(simulation, now);
+    // Where the sensors are on the robot was measured before it left.
+    if (rays_.empty())
+      for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
+        rays_.push_back(cast[i].origin - Vec3{start_at.x, start_at.y, 0}), rays_.push_back(cast[i].direction);
+    for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
+      if (ranges[i] < cast[i].range && ranges[i] > 0.15) {  // a shorter range is the robot itself
+        points_.push_back(own_ ? rays_[2 * i] + rays_[2 * i + 1] * ranges[i]
+                               : cast[i].origin + cast[i].direction * ranges[i]);
+        point_ticks_.push_back(narrow<std::uint32_t>(survey_.ticks() - 1));
+      }
     if (now >= next_picture_ - 1e-9 && cast.size() >= ranges.size() + std::size_t{width} * height) {
       next_picture_ += picture_every;
       const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(eye_name);
       const Pose at = camera_pose(cast.subspan(ranges.size(), std::size_t{width} * height));
+      if (pictures_.empty()) eye_at_ = at.position - Vec3{start_at.x, start_at.y, 0}, eye_turn_ = at.rotation;
       camera_at_.push_back(at.position);
       camera_turn_.push_back(at.rotation);
+      picture_ticks_.push_back(narrow<std::uint32_t>(survey_.ticks() - 1));
       pictures_.push_back(image.rgb);
     }
     if (now < next_ - 1e-9) return;
@@ -134,10 +162,15 @@ class Explore final : public sim::Experiment {
 
   void shutdown(const sim::Simulation&, sim::Metrics& metrics) override {
     scan::TriangleMesh colored = mesh();
+    const std::vector<scan::Pose2> poses = survey_.poses();
     std::vector<scan::CameraView> views;
-    for (std::size_t i = 0; i < pictures_.size(); ++i)
-      if (pictures_[i].size() == 3u * width * height)
-        views.push_back({{camera_at_[i], camera_turn_[i]}, field_of_view, width, height, pictures_[i]});
+    for (std::size_t i = 0; i < pictures_.size(); ++i) {
+      if (pictures_[i].size() != 3u * width * height) continue;
+      const Pose at =
+          own_ ? on_floor(poses[picture_ticks_[i]]) * Pose{eye_at_, eye_turn_} : Pose{camera_at_[i], camera_turn_[i]};
+      views.push_back({at, field_of_view, width, height, pictures_[i]});
+    }
+    measure_path(poses, metrics);
     const scan::Rgb unseen{0, 0, 0};
     const std::size_t painted = scan::paint(colored, views, unseen);
     std::size_t right = 0;
@@ -185,6 +218,14 @@ class Explore final : public sim::Experiment {
     ar("first vertices", first_vertices_);
     ar("first triangles", first_triangles_);
     ar("points", points_);
+    ar("point ticks", point_ticks_);
+    ar("rays", rays_);
+    ar("eye at", eye_at_);
+    ar("eye turn", eye_turn_);
+    ar("picture ticks", picture_ticks_);
+    ar("truth", truth_at_);
+    ar("next sweep", next_sweep_);
+    survey_.archive(ar);
     ar("camera at", camera_at_);
     ar("camera turn", camera_turn_);
     ar("pictures", pictures_);
@@ -196,9 +237,42 @@ class Explore final : public sim::Experiment {
   }
 
  private:
+  // What the robot knows of its way: its wheels and, ten times a second, a sweep. The truth is only for the metrics.
+  void note_pose(const sim::Simulation& simulation, double now) {
+    const world::World& world = simulation.world();
+    const world::PlacementIndex robot = world.modules()[0];
+    const world::Part& part = world.part(robot);
+    const model::ModuleModel& model = world.module_model(robot);
+    const auto turned = [&](const char* wheel) {
+      return world.joint_state(part.first_joint + model.joint_index(wheel)).position;
+    };
+    std::vector<double> sweep;
+    if (now >= next_sweep_ - 1e-9) {
+      next_sweep_ += sweep_every;
+      sweep = simulation.minds().agent(0).percept<std::vector<double>>(ahead_name);
+    }
+    survey_.tick(now, turned("wheel_left"), turned("wheel_right"), sweep);
+    truth_at_.push_back(world.link_pose(part.first_link).position);
+  }
+
+  void measure_path(const std::vector<scan::Pose2>& poses, sim::Metrics& metrics) const {
+    double sum = 0, most = 0;
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      const double off = length(poses[i].position - scan::Vec2{truth_at_[i].x, truth_at_[i].y});
+      sum += off, most = std::max(most, off);
+    }
+    metrics.set("path_error_mean_mm", sim::mean_of(sum, real(poses.size())) * 1e3,
+                "mean error of where the robot thinks that it was");
+    metrics.set("path_error_max_mm", sim::measured_if(!poses.empty(), most * 1e3), "the largest");
+  }
+
   void learn() {
     scan::TriangleMesh learned;
-    const scan::Cloud seen{points_, {}};
+    scan::Cloud seen{points_, {}};
+    if (own_) {
+      const std::vector<scan::Pose2> poses = survey_.poses();
+      for (std::size_t i = 0; i < points_.size(); ++i) seen.points[i] = on_floor(poses[point_ticks_[i]]) * points_[i];
+    }
     if (triangles_.empty()) {
       if (auto built = scan::build(seen, build_); built.ok()) learned = std::move(built->mesh);
     } else if (auto refined = scan::refine(mesh(), {seen}, {build_, true}); refined.ok()) {
@@ -210,7 +284,7 @@ class Explore final : public sim::Experiment {
     }
     vertices_ = learned.vertices;
     triangles_ = learned.triangles;
-    points_.clear();
+    points_.clear(), point_ticks_.clear();
     if (f_scores_.empty()) first_vertices_ = vertices_, first_triangles_ = triangles_;
     const scan::Evaluation e = scan::evaluate(learned, truth_, 1000);
     f_scores_.push_back(e.f_2cm);
@@ -234,12 +308,21 @@ class Explore final : public sim::Experiment {
   std::vector<Vec3> first_vertices_;
   std::vector<scan::Triangle> first_triangles_;
   scan::TriangleMesh last_;
-  std::vector<Vec3> points_;  // seen since the last mesh was made; world frame
+  // Seen since the last mesh was made, and in which ticks. In the frame of the robot on the floor if it uses its own
+  // poses, else in that of the world.
+  std::vector<Vec3> points_;
+  std::vector<std::uint32_t> point_ticks_, picture_ticks_;
+  std::vector<Vec3> rays_;  // of the upright laser, in the robot's frame: where each begins and its direction
+  Vec3 eye_at_;             // of the camera, likewise
+  Quat eye_turn_;
+  bool own_ = true;
+  Survey survey_;
+  std::vector<Vec3> truth_at_;  // by tick, world frame
   std::vector<Vec3> camera_at_;
   std::vector<Quat> camera_turn_;
   std::vector<std::vector<std::uint8_t>> pictures_;
-  std::vector<double> f_scores_, completeness_;  // of each mesh: F-score at 2 cm; m
-  double next_ = 0, next_picture_ = 0;           // s
+  std::vector<double> f_scores_, completeness_;          // of each mesh: F-score at 2 cm; m
+  double next_ = 0, next_picture_ = 0, next_sweep_ = 0;  // s
   std::int64_t failures_ = 0;
 };
 

@@ -38,15 +38,15 @@ class PitSnake final : public sim::Experiment {
     const Parameters parameters(setup.settings, "experiment arenas/pit_snake");
     const std::int64_t modules = parameters.integer("modules", 8);
     pit_.width = parameters.number("pit", 0.4);
-    arena_ = parameters.text("arena", "simple");
+    const ArenaChoice choice = arena_choice(parameters);
+    arena_ = choice.arena;
     const double spread = parameters.number("spread", 0);
-    const int detail = narrow<int>(parameters.integer("detail", 1));
     const model::Mind mind{
         "roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
     if (auto checked = parameters.check(); !checked.ok()) return checked.error();
     auto scout = setup.library.load("scout");
     if (!scout.ok()) return scout.error();
-    auto arena = arena_named(arena_, detail, pit_, setup.seed);
+    auto arena = arena_of(choice, pit_, setup.seed);
     if (!arena.ok()) return arena.error();
     triangles_ = arena->mesh.triangles.size();
 

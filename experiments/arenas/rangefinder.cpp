@@ -32,13 +32,13 @@ class Rangefinder final : public sim::Experiment {
 
   Result<model::WorldModel> init(sim::Setup& setup) override {
     const Parameters parameters(setup.settings, "experiment arenas/rangefinder");
-    arena_ = parameters.text("arena", "simple");
-    const int detail = narrow<int>(parameters.integer("detail", 1));
+    const ArenaChoice choice = arena_choice(parameters);
+    arena_ = choice.arena;
     const std::int64_t rays = parameters.integer("rays", 360);
     const double noise = parameters.number("noise", 0);
     const std::string divergence = parameters.text("divergence", "0");
     if (auto checked = parameters.check(); !checked.ok()) return checked.error();
-    auto arena = arena_named(arena_, detail, {}, setup.seed);
+    auto arena = arena_of(choice, {}, setup.seed);
     if (!arena.ok()) return arena.error();
     triangles_ = arena->mesh.triangles.size();
     truth_ = std::make_unique<rays::RayCaster>(std::make_shared<const model::MeshData>(simple_arena({})));

@@ -84,6 +84,36 @@ TEST(Arenas, an_arena_built_from_points_gives_the_same_outcome) {
   }
 }
 
+TEST(Arenas, a_robot_that_drives_around_scans_all_planes) {
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Outcome planes = run("arenas/reconstruct", "native", {{"method", "pf"}, {"scanner", "drive"}}, 0.1, seed);
+    EXPECT_LT(planes.metric("path_error_max_mm"), 10);
+    EXPECT_LT(planes.metric("heading_error_max_deg"), 0.5);
+    EXPECT_GT(planes.metric("raw_points"), planes.metric("points"));
+    EXPECT_EQ(planes.metric("planes_found"), planes.metric("planes"));
+    EXPECT_LE(planes.metric("triangles"), 150);
+    EXPECT_GT(planes.metric("f_2cm"), 0.98);
+  }
+}
+
+// Figures 3 and 4, and what the methods give as they are printed.
+TEST(Arenas, nets_have_the_size_of_the_papers_after_its_steps) {
+  const auto built = [](const char* method, const char* steps, const char* plain) {
+    return run("arenas/reconstruct", "native", {{"method", method}, {"steps", steps}, {"plain", plain}}, 0.1, 11);
+  };
+  EXPECT_NEAR(built("gg", "50000", "true").metric("triangles"), 210, 25);
+  EXPECT_NEAR(built("gg", "200000", "true").metric("triangles"), 576, 60);
+  const Outcome settled = built("gsrm", "800", "false"), printed = built("gsrm", "800", "true");
+  EXPECT_LT(2 * settled.metric("accuracy_mean_mm"), printed.metric("accuracy_mean_mm"));
+}
+
+TEST(Arenas, the_stages_of_a_reconstruction_can_be_looked_at) {
+  for (const char* show : {"raw", "clean", "clusters", "merged", "borders"})
+    EXPECT_EQ(run("arenas/reconstruct", "native", {{"method", "pf"}, {"show", show}}, 0.1).report.status, "done")
+        << show;
+}
+
 TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_count) {
   const std::map<std::string, std::string> settings{{"noise", "0.007"}, {"divergence", "0.01"}};
   for (const std::uint64_t seed : test_seeds) {
@@ -127,7 +157,9 @@ TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
     EXPECT_GT(explored.metric("f_2cm_last"), 1.3 * explored.metric("f_2cm_first"));
     EXPECT_LT(explored.metric("completeness_last_mm"), 0.7 * explored.metric("completeness_first_mm"));
     EXPECT_GT(explored.metric("painted"), 0.2);
-    EXPECT_GT(explored.metric("color_right"), 0.7);
+    EXPECT_GT(explored.metric("color_right"), 0.6);
+    EXPECT_LT(explored.metric("path_error_max_mm"), 20);
+    EXPECT_GT(explored.metric("path_error_max_mm"), 0.1) << "it locates itself, and that is never exact";
   }
 
   // The result is the same at any thread count, and after a restart between two meshes and two pictures.
@@ -137,7 +169,7 @@ TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
   const Outcome restored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6, last, 3, {}, half);
   EXPECT_EQ(restored.report.state_hash, explored.report.state_hash);
   for (const char* name : {"learned", "too_little", "triangles", "f_2cm_first", "f_2cm_last", "completeness_first_mm",
-                           "completeness_last_mm", "painted", "color_right"})
+                           "completeness_last_mm", "painted", "color_right", "path_error_max_mm"})
     EXPECT_EQ(restored.metric(name), explored.metric(name)) << name;
 }
 

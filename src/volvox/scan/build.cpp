@@ -84,7 +84,7 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
     if (options.method == Method::gsrm) {
       built.mesh = build_gsrm(clean, planes, gsrm, progress);
     } else {
-      GrowingGridOptions grid{.seed = options.seed, .sharpen = options.sharpen};
+      GrowingGridOptions grid{.seed = options.seed, .sharpen = options.sharpen, .by_wins = options.by_wins};
       if (options.triangles) grid.triangles = *options.triangles;
       if (options.steps) {
         grid.steps = *options.steps;

@@ -25,9 +25,10 @@ struct BuildOptions {
   // The level of detail; at most one of these may be given: the approximate number of triangles (gsrm, gg; mixed:
   // if the whole cloud were a net), the number of nodes (gsrm, mixed), the number of growth signals (gg).
   std::optional<std::size_t> triangles = std::nullopt, nodes = std::nullopt, steps = std::nullopt;
-  double noise = 0;     // standard deviation of the points, m; 0: estimated
-  bool filter = true;   // removes outliers
-  bool sharpen = true;  // gsrm, gg: moves nodes to near planes, edges and corners
+  double noise = 0;      // standard deviation of the points, m; 0: estimated
+  bool filter = true;    // removes outliers
+  bool sharpen = true;   // gsrm, gg: moves nodes to near planes, edges and corners
+  bool by_wins = false;  // gg: where it grows (growing_grid.h)
 };
 
 struct Built {

@@ -83,6 +83,18 @@ Result<Cloud> cloud_of(const ScanLog& log) {
   return cloud;
 }
 
+Cloud raw_points(const ScanLog& log) {
+  Cloud cloud;
+  for (const Sweep& sweep : log.side)
+    for (std::size_t i = 0; i < sweep.ranges.size(); ++i) {
+      if (sweep.ranges[i] >= log.mounting.largest_range || sweep.ranges[i] < 0.02) continue;
+      const double angle = ray_angle(log.mounting, i, sweep.ranges.size());
+      const Vec2 across = sweep.pose * Vec2{0, -sweep.ranges[i] * volvox::cos(angle)};  // to the right
+      cloud.points.push_back({across.x, across.y, sweep.ranges[i] * volvox::sin(angle) + log.mounting.side_height});
+    }
+  return cloud;
+}
+
 Cloud histogram_filter(const Cloud& cloud, const FilterOptions& options) {
   if (cloud.points.empty()) return cloud;
   const double cell = options.cell > 0 ? options.cell : cell_for(cloud.points, 4);

@@ -23,6 +23,9 @@ Cloud histogram_filter(const Cloud& cloud, const FilterOptions& options);
 // Fails for a log without vertical sweeps.
 Result<Cloud> cloud_of(const ScanLog& log);
 
+// Every reading of the vertical laser within its range, as it was measured: with shaking and mixed pixels.
+Cloud raw_points(const ScanLog& log);
+
 // Removes points at exactly the same position as another one: a million of them in one place would make every
 // neighbourhood search slow.
 Cloud without_duplicates(const Cloud& cloud);

@@ -52,16 +52,16 @@ class Grid {
     }
   }
 
-  // Inserts a row or column between the node that won most often and its farthest direct neighbour.
+  // Inserts a row or column between the node that won most often and one of its direct neighbours.
   void grow() {
     const std::size_t most = std::max_element(wins_.begin(), wins_.end()) - wins_.begin();
     const std::size_t row = most / columns_, column = most % columns_;
-    double farthest = -1;
+    double largest = -1;
     bool along_row = true;
     std::size_t before = 0;  // the new one is inserted after this
     const auto try_neighbour = [&](bool in_row, std::size_t other, std::size_t first) {
-      const double d = length(nodes_[other] - nodes_[most]);
-      if (d > farthest) farthest = d, along_row = in_row, before = first;
+      const double measure = options_.by_wins ? real(wins_[other]) : length(nodes_[other] - nodes_[most]);
+      if (measure > largest) largest = measure, along_row = in_row, before = first;
     };
     if (column > 0) try_neighbour(true, most - 1, column - 1);
     if (column + 1 < columns_) try_neighbour(true, most + 1, column);
@@ -149,9 +149,12 @@ TriangleMesh build_growing_grid(const Cloud& cloud, const PlaneSet& planes, cons
   Grid grid(cloud, options);
   std::size_t steps = 0;
   while (grid.triangles() < options.triangles && (options.steps == 0 || steps < options.steps)) {
-    // A small grid learns longer, because its first errors persist.
-    const auto signals = truncated<std::size_t>(options.signals_a_node * real(grid.size())) + 200;
+    const double nodes = real(grid.size());
+    auto signals = truncated<std::size_t>(
+        std::max(std::min(options.signals_a_node * nodes, options.most_signals), options.least_a_node * nodes));
+    if (options.steps > 0) signals = std::min(signals, options.steps - steps);
     for (std::size_t i = 0; i < signals; ++i, ++steps) grid.learn(options.growing_step);
+    if (options.steps > 0 && steps == options.steps) break;  // what is learned last is not followed by an insertion
     grid.grow();
     if (progress) progress(0.7 * real(grid.triangles()) / real(options.triangles));
   }

@@ -67,6 +67,7 @@ class PlaneFinder {
   PlaneSet find() {
     measure_places();
     grow_from_everywhere();
+    for (std::uint32_t i = 0; i < points_.size(); ++i) set_.first.push_back(places_[grid_.cell_of_point(i)].plane);
     merge();
     assign();
     reach_edges();
@@ -429,6 +430,7 @@ class PlaneFinder {
 PlaneSet find_planes(std::span<const Vec3> points, const PlaneOptions& options) {
   PlaneSet none;
   none.label.assign(points.size(), -1);
+  none.first = none.label;
   if (points.size() < 16) return none;
   return PlaneFinder(points, options, std::max(cell_for(points, 3), 5 * options.noise), points[0]).find();
 }

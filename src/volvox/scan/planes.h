@@ -54,7 +54,8 @@ struct PlaneSet {
   double noise = 0;    // m: estimated
   double density = 0;  // points per square metre
   std::vector<FittedPlane> planes;
-  std::vector<std::int32_t> label;  // the plane of each point, or -1
+  std::vector<std::int32_t> label;    // the plane of each point, or -1
+  std::vector<std::int32_t> first{};  // the cluster of each point before they were merged, or -1 (seed 002, figure 5a)
 };
 
 PlaneSet find_planes(std::span<const Vec3> points, const PlaneOptions& options);

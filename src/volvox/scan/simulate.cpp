@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/rays/ray_caster.h"
@@ -12,12 +13,18 @@ namespace {
 
 // One round along the walls, a turn, and the round in the other direction: the laser on the right sees first the
 // walls and then the objects in the centre.
-std::vector<Pose2> path_of(const Arena& arena, double step) {
-  constexpr double from_wall = 0.35, turn_step = 0.03;
+std::vector<Vec2> round_trip(const Arena& arena) {
+  constexpr double from_wall = 0.35;
   const double x = arena.options.length / 2 - from_wall, y = arena.options.width / 2 - from_wall;
   const std::vector<Vec2> round = {{-x, -y}, {x, -y}, {x, y}, {-x, y}, {-x, -y}};
   std::vector<Vec2> stops = round;
   stops.insert(stops.end(), round.rbegin() + 1, round.rend());
+  return stops;
+}
+
+// A pose for every sweep.
+std::vector<Pose2> path_along(const std::vector<Vec2>& stops, const DriveOptions& options) {
+  const double step = options.speed / options.sweeps_a_second, turn_step = 0.3 / options.sweeps_a_second;  // 0.3 rad/s
   std::vector<Pose2> path = {{stops[0], 0}};
   for (std::size_t i = 1; i < stops.size(); ++i) {
     const Vec2 way = stops[i] - stops[i - 1];
@@ -34,8 +41,8 @@ std::vector<Pose2> path_of(const Arena& arena, double step) {
 
 class Lasers {
  public:
-  Lasers(const Arena& arena, const DriveOptions& options, const Mounting& mounting)
-      : caster_(std::make_shared<const model::MeshData>(arena.mesh)),
+  Lasers(const TriangleMesh& arena, const DriveOptions& options, const Mounting& mounting)
+      : caster_(std::make_shared<const model::MeshData>(arena)),
         options_(options),
         mounting_(mounting),
         random_(options.seed, 0, "scan:lasers") {}
@@ -90,9 +97,17 @@ class Lasers {
 }  // namespace
 
 Drive drive(const Arena& arena, const DriveOptions& options, const Progress& progress) {
+  return drive(arena.mesh, round_trip(arena), options, progress);
+}
+
+Drive drive(const TriangleMesh& arena, const std::vector<Vec2>& stops, const DriveOptions& options,
+            const Progress& progress) {
+  VOLVOX_ASSERT(stops.size() >= 2 && options.forward_every > 0);
   Drive result;
   result.log.mounting.largest_range = options.range;
-  const std::vector<Pose2> path = path_of(arena, options.speed / options.sweeps_a_second);
+  result.log.mounting.forward_height = options.forward_height;
+  result.log.mounting.side_height = options.side_height;
+  const std::vector<Pose2> path = path_along(stops, options);
   Lasers lasers(arena, options, result.log.mounting);
   RandomStream random(options.seed, 0, "scan:odometry");
   Pose2 odometry = path[0];
@@ -107,9 +122,11 @@ Drive drive(const Arena& arena, const DriveOptions& options, const Progress& pro
       odometry = odometry * step;
     }
     const double time = real(i) / options.sweeps_a_second;
-    result.log.forward.push_back({time, odometry, odometry, lasers.forward(path[i])});
+    if (i % options.forward_every == 0) {
+      result.log.forward.push_back({time, odometry, odometry, lasers.forward(path[i])});
+      result.forward_truth.push_back(path[i]);
+    }
     result.log.side.push_back({time, odometry, odometry, lasers.side(path[i])});
-    result.forward_truth.push_back(path[i]);
     result.side_truth.push_back(path[i]);
     if (progress && i % 64 == 0) progress(real(i) / real(path.size()));
   }
