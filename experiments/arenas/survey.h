@@ -1,7 +1,7 @@
-// Where a robot thinks that it was: from the turns of its two wheels and the sweeps of a horizontal laser, located as the
-// log of a scanning robot is (volvox/scan/locate.h). Nothing else of the world is looked at. Metres, radians, seconds;
-// the frame is that in which the first pose is given. Owned by one experiment, called from the thread of its run;
-// deterministic.
+// Where a robot thinks that it was: from the turns of its two wheels and the sweeps of a horizontal laser, located as
+// the log of a scanning robot is (volvox/scan/locate.h). Nothing else of the world is looked at. Metres, radians,
+// seconds; the frame is that in which the first pose is given. Owned by one experiment, called from the thread of its
+// run; deterministic.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class Survey {
     return {{odometry_[3 * tick], odometry_[3 * tick + 1]}, odometry_[3 * tick + 2]};
   }
 
-  double x_ = 0, y_ = 0, heading_ = 0;  // by the wheels
-  double left_ = 0, right_ = 0;         // rad, at the last tick
+  double x_ = 0, y_ = 0, heading_ = 0;    // by the wheels
+  double left_ = 0, right_ = 0;           // rad, at the last tick
   std::vector<double> times_, odometry_;  // by tick; x, y and heading of each
   std::vector<std::uint32_t> sweep_ticks_;
   std::vector<std::vector<double>> sweeps_;
