@@ -95,7 +95,7 @@ VOLVOX_KERNEL V atan_unit(const V& x) {
 }
 // elementary::atan2 of finite numbers.
 template <class V>
-VOLVOX_KERNEL V atan2(const V& y, const V& x) {
+VOLVOX_KERNEL V angle_towards(const V& y, const V& x) {
   const V ax = absolute(x), ay = absolute(y);
   const auto flat = ay <= ax;
   const V below = flat ? ax : ay, unit = atan_unit<V>((flat ? ay : ax) / (below == 0.0 ? all_of<V>(1) : below));
@@ -117,7 +117,7 @@ VOLVOX_KERNEL V round_away(const V& x) {
 // physics::unwrapped_angle.
 template <class V>
 VOLVOX_KERNEL V unwrapped_angle(const Q4<V>& rotation, const V& previous) {
-  const V angle = 2.0 * detail::atan2(rotation.z, rotation.w);
+  const V angle = 2.0 * angle_towards(rotation.z, rotation.w);
   return angle + 2 * pi * round_away<V>((previous - angle) / (2 * pi));
 }
 // Quat * Vec3.
