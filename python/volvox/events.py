@@ -19,7 +19,7 @@ class DockEvent(NamedTuple):
     partner: str
     """the other one"""
     load: tuple[float, float, float, float]
-    """of `dock` when it broke: axial and shear in N, bending and torsion in N m; else zeros"""
+    """of `dock` when it broke or slipped: axial and shear in N, bending and torsion in N m; else zeros"""
 
 
 class MessageEvent(NamedTuple):

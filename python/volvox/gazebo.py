@@ -181,8 +181,9 @@ class _Writer:
                     else:
                         _put(parent, "empty")
                         self.leave_out("convex hulls by points: such a shape is not touched")
-                elif tag in ("sensor", "actuator", "radio", "bus", "wire"):
-                    self.leave_out({"sensor": "sensors of Volvox", "actuator": "thrusters, rotors and lamps"}.get(tag, "radios, buses and wires"))
+                elif tag in ("sensor", "actuator", "radio", "bus", "wire", "latch", "flush"):
+                    self.leave_out({"sensor": "sensors of Volvox", "actuator": "thrusters, rotors, tyres and lamps", "latch": "jaws of docks",
+                                    "flush": "friction of flush faces that follows their load"}.get(tag, "radios, buses and wires"))
         return model
 
     # --- Docks -------------------------------------------------------------------------------

@@ -304,7 +304,11 @@ class Writer {
     if (placement.is_module()) leave_out("minds: behaviours, messages, clocks, noise");
     if (!module.docks.empty())
       leave_out("that docks capture, let go and break: engaged ones are welds, free ones are sites");
-    if (!module.actuators.empty()) leave_out("rotors, thrusters and lamps");
+    for (const Dock& dock : module.docks)
+      if (dock.latch) leave_out("jaws of docks");
+    for (const Joint& joint : module.joints)
+      if (joint.flush) leave_out("friction of flush faces that follows their load");
+    if (!module.actuators.empty()) leave_out("rotors, thrusters, tyres and lamps");
     if (!module.magnets.empty()) leave_out("magnets");
     if (!module.radios.empty() || !module.wires.empty() || !module.buses.empty()) leave_out("radios, wires and buses");
     if (module.driven) leave_out("that modules are driven from outside: they are free bodies");

@@ -324,6 +324,11 @@ class OurElements {
         report_.error(element, fmt::format("radio {} sends pulses, and cannot acknowledge=", radio.name),
                       "leave it out, or write modulation=\"carrier\"");
       radio.bit_rate = 1 / (radio.pulse * radio.spread);
+      if (const double air = 8 * (real(radio.largest_payload) + real(radio.overhead)) / radio.bit_rate; air > longest)
+        report_.error(
+            element,
+            fmt::format("a frame of radio {} with largest_payload= and overhead= takes {:.4g} s", radio.name, air),
+            fmt::format("give shorter pulses, a smaller spread= or largest_payload=: at most {} s", longest));
       if (!attributes.has("bandwidth")) radio.bandwidth = 1 / radio.pulse;
     } else if (attributes.has("pulse") || attributes.has("spread") || attributes.has("repairs")) {
       report_.error(element,

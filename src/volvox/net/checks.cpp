@@ -80,6 +80,12 @@ Result<void> check(const RadioOptions& options) {
       std::fabs(options.bit_rate - rate) > 1e-9 * rate)
     return refuse("bit rate of a radio with pulses", options.bit_rate,
                   fmt::format("give {}, a bit each {} pulses", rate, options.spread));
+  // Times of pulses are whole femtoseconds, of which 64 bits hold 9200 s: two frames that overlap.
+  if (const double air = real(options.pulse_fs) * 1e-15 * options.spread * 8 *
+                         (real(options.largest_payload) + real(options.overhead));
+      air > longest_delay)
+    return refuse("time on air in s of the longest frame of pulses", air,
+                  "give at most an hour: shorter pulses, fewer a bit, or a smaller largest_payload");
   if (options.acknowledge) return refuse("acknowledging of a radio with pulses", 1, "leave it out");
   return {};
 }

@@ -319,14 +319,17 @@ void Radios::notice_pulses(Radio& radio, const Arrival& arrival) {
     return spoil_bits(radio, transmission);
   }
   const PowerUnits added = medium_of(radio).added_noise(transmission.radio, index(radio), limit.bandwidth_hz);
-  if (limit.noise + added > tolerable_interference(arrival.power, limit.capture_q16)) {
+  // A radio that was switched off in this instant is heard by nobody.
+  if (state(radio) != State::idle || limit.noise + added > tolerable_interference(arrival.power, limit.capture_q16)) {
     ++core_.counters.weak;
     return;
   }
   lock(radio, {arrival.transmission, arrival.power, never_above});
   const std::uint32_t receiver = index(radio);
   for (const Transmission& other : transmissions_) {
-    if (other.radio == nothing || &other == &transmission || other.start == transmission.start) continue;
+    // Also of this instant: what came before this one and was too weak to be followed. What comes later spoils the
+    // same bits once more, which changes nothing.
+    if (other.radio == nothing || &other == &transmission) continue;
     if (std::binary_search(other.heard.begin(), other.heard.end(), receiver)) spoil_bits(radio, other);
   }
 }

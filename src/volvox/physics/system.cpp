@@ -153,7 +153,8 @@ bool sound_joints(const Topology& topology, const IdPool<BodyTag>& body_ids) {
     if (!topology.ids.alive_index(j)) continue;
     const JointDesc& desc = topology.descs[j];
     if ((desc.a.valid() && !body_ids.alive(desc.a)) || !body_ids.alive(desc.b) || desc.type > JointType::dock ||
-        desc.a == desc.b || !finite(desc.frame_a) || !finite(desc.frame_b))
+        desc.a == desc.b || !finite(desc.frame_a) || !finite(desc.frame_b) || std::isnan(desc.lower) ||
+        std::isnan(desc.upper) || !(desc.damping >= 0) || !(desc.friction >= 0))
       return false;
     ends += desc.a.valid() ? 2 : 1;
   }
@@ -201,7 +202,8 @@ bool sound_state(const System& system) {
 template <class Archive>
 void archive_desc(Archive& ar, JointDesc& desc) {
   ar("type", desc.type), ar("a", desc.a), ar("b", desc.b);
-  if (ar.hashing()) return;  // the rest never changes; joints differ in what they connect
+  // The rest is as it was made, or follows from the state (friction of flush faces and jaws: from their loads).
+  if (ar.hashing()) return;
   ar("frame_a", desc.frame_a), ar("frame_b", desc.frame_b);
   ar("lower", desc.lower), ar("upper", desc.upper), ar("damping", desc.damping), ar("friction", desc.friction);
   ar("latch_time", desc.latch_time), ar("pull_speed", desc.pull_speed);

@@ -205,7 +205,7 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
     rest.push_back(world.graph().partner(dock));
     if (world.latches() != nullptr && world.latches()->model(dock) != nullptr) {
       const world::Latches::Jaws& jaws = world.latches()->jaws(dock);
-      rest.insert(rest.end(), {jaws.opening, jaws.jammed ? 1.0 : 0.0, world.dock_slip(dock)});
+      rest.insert(rest.end(), {jaws.opening, jaws.jammed ? 1.0 : 0.0, jaws.stuck ? 1.0 : 0.0, world.dock_slip(dock)});
     }
   }
   for (world::PlacementIndex placement = 0; placement < world.placements(); ++placement) {

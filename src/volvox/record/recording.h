@@ -62,7 +62,7 @@ struct RecordedTick {
   struct DockEvent {
     std::string event;  // captured, engaged, released, broken, jammed, slipped
     world::DockIndex dock, partner;
-    world::DockLoad load;  // of dock when it broke
+    world::DockLoad load;  // of dock when it broke or slipped
   };
   std::vector<DockEvent> dock_events;
   Traffic traffic;

@@ -12,8 +12,9 @@ void LoadPeaks::observe(const world::World& world, std::span<const world::DockEv
   for (const world::DockIndex dock : world.carriers())
     if (world.dock_status(dock).phase == world::DockPhase::engaged)
       take(world, dock, world.graph().partner(dock), world.dock_load(dock), time);
-  for (const world::DockEvent& event : events)  // docks that broke carry no load any more
-    if (event.kind == world::DockEvent::Kind::broken) take(world, event.dock_a, event.dock_b, event.load, time);
+  for (const world::DockEvent& event : events)  // docks that let go under their load carry none any more
+    if (event.kind == world::DockEvent::Kind::broken || event.kind == world::DockEvent::Kind::slipped)
+      take(world, event.dock_a, event.dock_b, event.load, time);
 }
 
 void LoadPeaks::take(const world::World& world, world::DockIndex dock, world::DockIndex partner,

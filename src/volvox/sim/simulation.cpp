@@ -15,7 +15,7 @@ namespace volvox::sim {
 namespace {
 
 // Increased when older snapshots can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 10;
+constexpr std::uint64_t snapshot_version = 11;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 }  // namespace
@@ -222,6 +222,9 @@ std::uint64_t Simulation::fingerprint() const {
     hasher.add(module.links.size());
     hasher.add(module.joints.size());
     hasher.add(module.docks.size());
+    for (const model::Dock& dock : module.docks) hasher.add(std::uint64_t{dock.latch.has_value()});
+    for (const model::Radio& radio : module.radios)
+      hasher.add(std::uint64_t{radio.modulation == model::Modulation::ts_ook});
     hasher.add(module.magnets.size());
     for (const model::Magnet& magnet : module.magnets) {
       number(magnet.strength), number(magnet.size), number(magnet.range), hasher.add(magnet.link);

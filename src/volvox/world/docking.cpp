@@ -174,13 +174,16 @@ bool face_each_other(const model::Dock& a, const Quat& rotation_a, const model::
 // minute. As breakage, it begins after the load's window, at the end of a tick.
 void World::hold_by_friction() {
   constexpr double still = 2e-4;  // m/s: faster than joints creep
+  constexpr double flush = 1e-5;  // m
   for (const DockIndex a : carriers_) {
     const DockIndex b = graph_.partner(a);
     if (docks_[a].phase != DockPhase::engaged || !latches_->any(a, b) || latches_->form(a, b)) continue;
     Latches::Pair& pair = latches_->pair(a);
     const double held = latches_->held_by_friction(a, b);
     const bool slid = slides(a), sticks = slid && std::fabs(engine_->joints()[docks_[a].joint.index].velocity) < still;
-    const bool slide = slid ? !sticks : dock_load(a).axial > held;
+    // Out of the jaws, and back into them as far as it has slid out.
+    const double axial = dock_load(a).axial;
+    const bool slide = slid ? !sticks : (pair.slip > flush ? std::fabs(axial) : axial) > held;
     if (slide == slid && (!slide || pair.friction == held)) continue;
     pair.slip = dock_slip(a);
     pair.friction = held;
@@ -316,9 +319,10 @@ void World::break_docks(std::vector<DockEvent>& events) {
   if (latches_) check_latches(events);
   std::vector<DockIndex> breaking;
   for (const DockIndex a : carriers_) {
-    if (docks_[a].phase != DockPhase::engaged) continue;
-    const DockLoad load = dock_load(a);
     const DockIndex b = graph_.partner(a);
+    // What jaws hold while they close, or jam, is no stronger than the dock.
+    if (docks_[a].phase != DockPhase::engaged && !(latches_ && latches_->any(a, b))) continue;
+    const DockLoad load = dock_load(a);
     if (std::max(load.utilisation(dock_models_[a]->strength), load.utilisation(dock_models_[b]->strength)) >= 1)
       breaking.push_back(a);
   }

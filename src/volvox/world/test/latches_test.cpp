@@ -193,7 +193,7 @@ TEST(Latches, JamOnWhatStandsAskew) {
     EXPECT_NEAR(pair.state().opening, 1 - latch.jam_distance / aside, 1e-6);
     EXPECT_NEAR(pair.bench->world().dock_pose(pair.bench->dock("b", "west")).position.y, aside, 1e-4)
         << "it stays as it was captured";
-    pair.pull(14, 30);
+    pair.pull(11, 30);  // of 15 N, and a moment, because the two are not in line
     EXPECT_EQ(pair.phase(), DockPhase::latching) << "jammed jaws hold by friction";
     pair.bench->world().enable_dock(pair.east(), false);
     pair.bench->tick(40);
@@ -217,6 +217,56 @@ TEST(Latches, JammedJawsSlipBeyondTheirFriction) {
   pair.pull(17, 10);
   EXPECT_EQ(pair.phase(), DockPhase::free);
   EXPECT_EQ(pair.count(DockEvent::Kind::slipped), 1);
+}
+
+TEST(Latches, WhatIsNotClosedIsNoStrongerThanItsDock) {
+  for (const double strength : {20.0, 1e3}) {
+    model::ModuleModel module = with_jaws(jaws(true));
+    for (model::Dock& dock : module.docks) dock.strength.axial = strength;
+    Couple pair({{0.1, 0, 0}, {}}, share(module), share(cube()), physics::default_engine);
+    pair.bench->tick(4);
+    ASSERT_EQ(pair.phase(), DockPhase::latching);
+    pair.pull(30, 6);
+    EXPECT_EQ(pair.count(DockEvent::Kind::broken), strength < 30 ? 1 : 0);
+  }
+}
+
+// What has slid out is pushed back in against the same friction, and is flush then.
+TEST(Latches, WhatHasSlidOutSlidesBackIn) {
+  Couple pair({{0.1, 0, 0}, {}}, jaws(false));
+  pair.bench->tick(40);
+  pair.pull(15.5, 6);
+  pair.bench->tick(60);
+  World& world = pair.bench->world();
+  const double slid = world.dock_slip(pair.east());
+  ASSERT_GT(slid, 1e-4);
+  pair.pull(-14, 60);
+  EXPECT_NEAR(world.dock_slip(pair.east()), slid, 1e-9) << "friction holds";
+  pair.pull(-17, 60);
+  EXPECT_LT(world.dock_slip(pair.east()), 2e-5);
+  pair.bench->tick(10);
+  EXPECT_EQ(pair.phase(), DockPhase::engaged);
+  EXPECT_LT(world.largest_dock_error().distance, 1e-4);
+}
+
+// Another engine goes on where it slides.
+TEST(Latches, AnotherEngineTakesOverWhatSlides) {
+  for (const std::string& engine : physics::built_in_engines().names()) {
+    if (engine == "none" || engine == "native") continue;
+    Couple pair({{0.1, 0, 0}, {}}, jaws(false));
+    pair.bench->tick(40);
+    World& world = pair.bench->world();
+    for (int tick = 0; tick < 20 && world.dock_slip(pair.east()) < 2e-4; ++tick) pair.pull(15.6, 1);
+    ASSERT_EQ(world.latches()->pair(pair.east()).grip, Latches::Grip::slide) << engine;
+    auto made = physics::built_in_engines().make(engine, {{}, 1.0 / 240, nullptr, {}});
+    ASSERT_TRUE(made.ok());
+    const double before = world.dock_slip(pair.east());
+    const Result<void> changed = world.change_engine(std::move(*made));
+    ASSERT_TRUE(changed.ok()) << engine << ": " << changed.error().text();
+    EXPECT_NEAR(world.dock_slip(pair.east()), before, 1e-6) << engine;
+    pair.pull(20, 60);
+    EXPECT_EQ(pair.count(DockEvent::Kind::slipped), 1) << engine;
+  }
 }
 
 TEST(Latches, JawsThatCloseArePulledApartByMoreThanTheirForce) {
