@@ -299,9 +299,11 @@ void World::check_latches(std::vector<DockEvent>& events) {
     const DockLoad load = dock_load(a);
     bool slips = false;
     if (docks_[a].phase == DockPhase::latching) {
-      // Jaws that have not closed pull no harder than they press; what they jam on they hold by friction.
+      // Jaws that have not closed pull no harder than they press; what they jam on they hold by friction. In whatever
+      // direction, and a moment by the lever at which they reach: the capture distance.
       const double held = jammed ? latches_->held_by_friction(a, b) : latches_->force(a, b);
-      slips = length(std::max(0.0, load.axial), jammed ? load.shear : 0) > held;
+      const double lever = std::min(dock_models_[a]->capture_distance, dock_models_[b]->capture_distance);
+      slips = length(std::max(0.0, load.axial), load.shear) + length(load.bending, load.torsion) / lever > held;
     } else {
       slips = dock_slip(a) > latches_->depth(a, b);
     }

@@ -219,6 +219,33 @@ TEST(Latches, JammedJawsSlipBeyondTheirFriction) {
   EXPECT_EQ(pair.count(DockEvent::Kind::slipped), 1);
 }
 
+// Whatever pulls, pushes aside or turns: 15 N of friction when jammed, 60 N while they close, and a moment at the
+// capture distance, 20 mm.
+TEST(Latches, WhatIsNotClosedHoldsNoMoreThanItsForceInAnyDirection) {
+  const auto load = [](Couple& pair, const Vec3& force, const Vec3& moment, int ticks) {
+    for (int i = 0; i < ticks; ++i) {
+      // Between the docks: at b's, 50 mm from its centre, and at a's.
+      const Vec3 arm{0.05, 0, 0};
+      pair.bench->world().push(1, {force, moment - cross(arm, force)});
+      pair.bench->world().push(0, {-force, -moment - cross(arm, force)});
+      pair.bench->tick();
+    }
+  };
+  for (const bool jammed : {false, true})
+    for (const Vec3& direction : {Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, -1}})
+      for (const bool turns : {false, true})
+        for (const double part : {0.7, 1.4}) {
+          Couple pair({{jammed ? 0.104 : 0.1, jammed ? 0.005 : 0, 0}, {}}, jaws(true));
+          pair.bench->tick(jammed ? 45 : 4);
+          ASSERT_EQ(pair.state().jammed, jammed);
+          const double held = part * (jammed ? 15 : 60);
+          load(pair, turns ? Vec3{} : direction * held, turns ? direction * (held * 0.02) : Vec3{}, 6);
+          EXPECT_EQ(pair.phase() == DockPhase::free, part > 1)
+              << (jammed ? "jammed" : "closing") << (turns ? ", turned" : "") << " about " << direction.x << " "
+              << direction.y << " " << direction.z << ", " << part;
+        }
+}
+
 TEST(Latches, WhatIsNotClosedIsNoStrongerThanItsDock) {
   for (const double strength : {20.0, 1e3}) {
     model::ModuleModel module = with_jaws(jaws(true));
