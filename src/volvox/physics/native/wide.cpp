@@ -253,7 +253,7 @@ VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
   return c.free[0] + sum(n);
 }
 
-VOLVOX_FOR_EACH_ISA(double, wide_normal_velocity, (const RowContact& c), (c)) { return normal_velocity(c); }
+VOLVOX_FOR_EACH_ISA(double, wide_normal_velocity, (const RowContact& c), (c)) { return normal_velocity<Set>(c); }
 
 // ln' = max(0, keep ln - gain (vn - target)), then, with the normal's part in v_t,
 // lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
