@@ -124,11 +124,12 @@ class Graph {
 
 void Topology::touch(World& world, std::size_t body) {
   if (open_.size() < world.bodies.size()) open_.resize(world.bodies.size()), spots_.resize(world.bodies.size());
-  const int island = world.bodies[body].island;
-  if (island >= 0 && spots_[body].segment) {
+  // Its segment is asked, not its island: a body that has the number of one that is gone has no island yet.
+  if (spots_[body].segment) {
     edited_.push_back(static_cast<int>(body));
     return;
   }
+  const int island = world.bodies[body].island;
   if (island >= 0) dissolve(world, island);
   else open(world, static_cast<int>(body));
 }
@@ -193,7 +194,10 @@ void Topology::break_up_long_trees(World& world) {
   std::sort(edited_.begin(), edited_.end());
   edited_.erase(std::unique(edited_.begin(), edited_.end()), edited_.end());
   find_changed_clusters(world);
-  const auto island_of = [&](int body) { return world.bodies[at(body)].island; };
+  const auto island_of = [&](int body) {
+    const Segment* segment = spots_[at(body)].segment;
+    return segment ? segment->island : -1;
+  };
   std::vector<int> islands;
   for (const int body : edited_)
     if (std::ranges::find(islands, island_of(body)) == islands.end()) islands.push_back(island_of(body));

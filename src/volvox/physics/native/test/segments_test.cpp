@@ -492,7 +492,12 @@ TEST(Segments, are_where_they_would_be_if_all_were_cut_anew) {
           const JointDesc& desc = yard.made.system.joint_descs[id.index];
           topology.touch(world, desc.a.index), topology.touch(world, desc.b.index);
         };
-        if (!yard.docks.empty() && random.uniform() < 0.5) {
+        if (random.uniform() < 0.05) {  // a body is taken out, and another has its number at once: it has no island yet
+          const std::size_t body =
+              static_cast<std::size_t>(random.uniform() * static_cast<double>(world.bodies.size()));
+          world.bodies[body].island = -1;
+          topology.touch(world, body);
+        } else if (!yard.docks.empty() && random.uniform() < 0.5) {
           const std::size_t which = static_cast<std::size_t>(random.uniform() * static_cast<double>(yard.docks.size()));
           touch(yard.docks[which]);
           const JointDesc& desc = yard.made.system.joint_descs[yard.docks[which].index];
