@@ -22,6 +22,7 @@ constexpr double picture_every = 1, sweep_every = 0.1;  // s
 constexpr Vec3 start_at{-1.75, 0.65, scout_clearance};  // it looks along x
 constexpr double field_of_view = 1.4;                   // rad, of the camera
 constexpr std::int32_t width = 64, height = 48;
+constexpr std::size_t upright_rays = 720;
 constexpr double near = 0.01;  // m, from the camera's centre to the start of its rays
 const Pose camera_mount{{0.05, 0, 0.08}, Quat::axis_angle({0, 1, 0}, 0.35)};  // tilted down
 
@@ -93,14 +94,13 @@ class Explore final : public sim::Experiment {
       builder.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0},
                            parts[k].color, parts[k].name);
     }
-    constexpr int rays = 720;
     // A full circle in the vertical plane across the robot's path.
     const model::Sensor upright{laser,
                                 "laser",
                                 0,
                                 {{0, 0, 0.08}, Quat::from_axes({0, 0, 1}, {1, 0, 0})},
-                                {{"rays", std::to_string(rays)},
-                                 {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)},
+                                {{"rays", std::to_string(upright_rays)},
+                                 {"field_of_view", std::to_string(2 * pi * (upright_rays - 1) / upright_rays)},
                                  {"max_range", "8"}},
                                 0};
     const model::Sensor eye{eye_name,
@@ -224,6 +224,9 @@ class Explore final : public sim::Experiment {
     ar("eye turn", eye_turn_);
     ar("picture ticks", picture_ticks_);
     ar("truth", truth_at_);
+    ar("left before", left_before_);
+    ar("right before", right_before_);
+    ar("at before", at_before_);
     ar("next sweep", next_sweep_);
     survey_.archive(ar);
     ar("camera at", camera_at_);
@@ -234,9 +237,20 @@ class Explore final : public sim::Experiment {
     ar("next", next_);
     ar("next picture", next_picture_);
     ar("failures", failures_);
+    if (ar.loading() && !sound())
+      ar.fail("the snapshot has a survey whose points, pictures and ticks do not fit together");
   }
 
  private:
+  bool sound() const {
+    const std::size_t ticks = survey_.ticks();
+    const auto known = [&](std::uint32_t tick) { return tick < ticks; };
+    return survey_.sound() && truth_at_.size() == ticks && point_ticks_.size() == points_.size() &&
+           picture_ticks_.size() == pictures_.size() && camera_at_.size() == pictures_.size() &&
+           camera_turn_.size() == pictures_.size() && (rays_.empty() || rays_.size() == 2 * upright_rays) &&
+           std::ranges::all_of(point_ticks_, known) && std::ranges::all_of(picture_ticks_, known);
+  }
+
   // What the robot knows of its way: its wheels and, ten times a second, a sweep. The truth is only for the metrics.
   void note_pose(const sim::Simulation& simulation, double now) {
     const world::World& world = simulation.world();
@@ -251,8 +265,11 @@ class Explore final : public sim::Experiment {
       next_sweep_ += sweep_every;
       sweep = simulation.minds().agent(0).percept<std::vector<double>>(ahead_name);
     }
-    survey_.tick(now, turned("wheel_left"), turned("wheel_right"), sweep);
-    truth_at_.push_back(world.link_pose(part.first_link).position);
+    // The lasers saw from where the robot was when the tick began.
+    survey_.tick(now, left_before_, right_before_, sweep);
+    truth_at_.push_back(at_before_);
+    left_before_ = turned("wheel_left"), right_before_ = turned("wheel_right");
+    at_before_ = world.link_pose(part.first_link).position;
   }
 
   void measure_path(const std::vector<scan::Pose2>& poses, sim::Metrics& metrics) const {
@@ -317,7 +334,10 @@ class Explore final : public sim::Experiment {
   Quat eye_turn_;
   bool own_ = true;
   Survey survey_;
-  std::vector<Vec3> truth_at_;  // by tick, world frame
+  std::vector<Vec3> truth_at_;  // by tick, when it began; world frame
+  // After the last tick: the wheels, and where the robot is.
+  double left_before_ = 0, right_before_ = 0;
+  Vec3 at_before_ = start_at;
   std::vector<Vec3> camera_at_;
   std::vector<Quat> camera_turn_;
   std::vector<std::vector<std::uint8_t>> pictures_;

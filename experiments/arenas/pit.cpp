@@ -129,6 +129,7 @@ Result<scan::Built> built_by(const std::string& method, const Scanned& scan, con
   if (detail.triangles > 0 && options.method != scan::Method::plane_fitting) options.triangles = detail.triangles;
   else if (grid) options.steps = detail.steps > 0 ? detail.steps : 2'000'000;
   else if (net) options.nodes = detail.steps > 0 ? detail.steps : 2'200;
+  else if (options.method == scan::Method::mixed) options.triangles = 13'860;
   return scan::build(scan.cloud, options);
 }
 

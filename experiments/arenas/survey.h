@@ -4,6 +4,7 @@
 // run; deterministic.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,13 +19,18 @@ class Survey {
   Survey() = default;
   explicit Survey(const scan::Pose2& start) : x_(start.position.x), y_(start.position.y), heading_(start.heading) {}
 
-  // Of every tick: how far the wheels have turned since the start. `sweep`: of the laser, over half a turn from the
-  // right to the left, or empty.
+  // Of every tick: how far the wheels have turned since the start, when `sweep` was taken. `sweep`: of the laser, over
+  // half a turn from the right to the left, or empty.
   void tick(double time, double left, double right, const std::vector<double>& sweep);
   std::size_t ticks() const { return times_.size(); }
   // Of every tick so far: located by all sweeps so far, so earlier poses change, too; by the wheels before the first
   // sweep.
   std::vector<scan::Pose2> poses() const;
+  // Whether what was loaded fits together.
+  bool sound() const {
+    return odometry_.size() == 3 * times_.size() && sweeps_.size() == sweep_ticks_.size() &&
+           std::ranges::all_of(sweep_ticks_, [&](std::uint32_t tick) { return tick < times_.size(); });
+  }
 
   template <class A>
   void archive(A& ar) {

@@ -22,7 +22,7 @@ Chosen = Union[npt.ArrayLike, str, Sequence[str]]
 
 def warn(text: str) -> None:
     """A VolvoxWarning at the line outside of this package that called it: there the user can do something about it."""
-    package = os.path.dirname(__file__)
+    package = os.path.dirname(__file__) + os.sep
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame, level = frame.f_back, level + 1

@@ -267,7 +267,7 @@ class WorldSpec(_Spec):
         """A fixed obstacle from an OBJ, STL, PLY, OFF, DAE or glTF file."""
         path = pathlib.Path(file).resolve()
         if not path.exists():
-            raise InputError(f"there is no file {path}; see volvox.experiments() for names")
+            raise InputError(f"there is no file {path}; give the path of a mesh")
         for element in self._obstacle(name, pose, color, seen=True):
             made = _put(_put(element, "geometry"), "mesh")
             _put(made, "uri", str(path))

@@ -148,7 +148,6 @@ class Machines(FilesTest):
         good = (ROOT / "tests/fuzz/corpus/sdf/machines.sdf").read_text()
         self.attack("run", self.write("good.sdf", good), "--duration", "0.1", "--quiet", statuses=(0,))
         odd = ["nan", "-inf", "-1", "1e9999", "", "1 2", "0x10"]
-        may_be_endless = {"jam_distance", "jam_angle"}
         tried = 0
         for element in re.finditer(r"<volvox:(?:flush|latch|actuator|radio) [^>]*>", good):
             for number in re.finditer(r'(\w+)="([-+.0-9e]+)"', element[0]):
@@ -157,7 +156,7 @@ class Machines(FilesTest):
                 for value in odd if number[1] in ("friction", "pulse", "travel") else [odd[tried % len(odd)]]:
                     file = self.write("w.sdf", good[:begin] + value + good[end:])
                     with self.subTest(element=element[0][:20], number=number[1], value=value):
-                        said = self.attack("run", file, "--duration", "0.1", "--quiet", statuses=(2, 0) if number[1] in may_be_endless and "inf" in value else (2,))
+                        said = self.attack("run", file, "--duration", "0.1", "--quiet", statuses=(2,))
                         self.assertRegex(said, r"w\.sdf:\d+|" + number[1])
                     tried += 1
         self.assertGreater(tried, 40)

@@ -118,6 +118,11 @@ Result<void> Anatomy::add_actuators(const Registries& registries) {
         !ok.ok())
       return ok;
     if (auto ok = parameters.check(); !ok.ok()) return ok;
+    if (made->always() && !made->on_board())  // it would be applied to several modules at once
+      return Diagnostic{
+          model->file, actuator.line,
+          fmt::format("the actuator '{}' of type '{}' acts always, but not on board", actuator.name, actuator.type),
+          "let its on_board() say true, and apply() touch its own module alone"};
     if (auto ok = add(actuator.name, std::move(made), actuator.line); !ok.ok()) return ok;
   }
   return {};

@@ -114,7 +114,12 @@ void Minds::bear(world::World& world, std::size_t b) {
   for (const Bearer::Bearing& bearing : bearers_[b].bearings) {
     const std::size_t a = bearing.action;
     const bool done = controller && controller->on_board(a) && !agent.off_ && agent.action_set_[a];
-    if (!done) agent.anatomy_->actuators[a]->apply({world, agent.placement_}, bearing.command);
+    if (done || !failures_[i].empty()) continue;
+    try {
+      agent.anatomy_->actuators[a]->apply({world, agent.placement_}, bearing.command);
+    } catch (const std::exception& error) {
+      failures_[i] = fmt::format("the action '{}': {}", agent.anatomy_->action_names[a], error.what());
+    }
   }
 }
 

@@ -188,6 +188,11 @@ class OurElements {
       report_.error(element, fmt::format("the latch takes {:.4g} s to close", latch.travel / latch.speed),
                     "give it a shorter travel= (m) or more speed= (m/s)");
     for (const int d : named_docks(element, "the latch closes", attributes.required("dock"))) {
+      if (model_.docks[d].capture_distance <= 0)
+        report_.error(element,
+                      fmt::format("the dock {} has jaws and a capture_distance of 0, so that they reach nothing",
+                                  model_.docks[d].name),
+                      "give the dock the distance at which its jaws reach, in m");
       if (model_.docks[d].latch)
         return report_.error(element, fmt::format("dock {} has two latches", model_.docks[d].name),
                              "keep one <volvox:latch> per dock");

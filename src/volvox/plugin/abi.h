@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Changes whenever a plugin that was built before can no longer be used. */
-#define VOLVOX_PLUGIN_ABI_VERSION 7u
+#define VOLVOX_PLUGIN_ABI_VERSION 8u
 
 #ifdef __cplusplus
 extern "C" {

@@ -105,6 +105,7 @@ class GuardedActuator final : public mind::Actuator {
   GuardedActuator(Guard guard, std::unique_ptr<mind::Actuator> inner)
       : guard_(std::move(guard)), inner_(std::move(inner)) {}
   bool on_board() const override { return inner_->on_board(); }
+  bool always() const override { return inner_->always(); }
   const TypeInfo& type() const override { return inner_->type(); }
   void apply(const mind::ActContext& context, const Value& command) const override {
     guard_.watched([&] { inner_->apply(context, command); });

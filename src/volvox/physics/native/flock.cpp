@@ -45,6 +45,14 @@ static_assert(offsetof(Body, rotation) == 3 * sizeof(double) && offsetof(Body, a
               offsetof(Body, axle) == 19 * sizeof(double) && offsetof(Body, swing) == 22 * sizeof(double) &&
               offsetof(Body, shaped) == 23 * sizeof(double));
 
+// Of drives: see DriveRow. A row ends within the drives of its joint.
+static_assert(offsetof(Drive<double>, base) == 5 * sizeof(double) &&
+              offsetof(Drive<double>, target) == 8 * sizeof(double) &&
+              offsetof(Drive<double>, upper) == 10 * sizeof(double) &&
+              offsetof(Drive<double>, slip) == DriveRow::slip * sizeof(double) &&
+              offsetof(Drive<double>, cap) == (DriveRow::slip + 2) * sizeof(double) &&
+              sizeof(decltype(World::drives)::value_type) >= DriveRow::count * sizeof(double));
+
 // And of contacts with planes: see PlaneRow.
 static_assert(offsetof(PlanePoint, rebound) == 3 * sizeof(double) &&
               offsetof(PlanePoint, arm_a) == 4 * sizeof(double) &&

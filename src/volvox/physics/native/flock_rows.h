@@ -56,7 +56,7 @@ VOLVOX_KERNEL void store_all_bodies(const Row<const FlockBody<T>>& bodies, doubl
 
 // The drives of an axis, as they lie in Drive<double>: what they are told, and what they remember.
 struct DriveRow {
-  static constexpr int told = 11, slip = 16, count = 24;
+  static constexpr int slip = 16, count = 24;
 };
 // As put() rounds: a number that is too large for a float becomes the largest one.
 template <class T>
