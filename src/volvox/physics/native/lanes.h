@@ -192,7 +192,8 @@ VOLVOX_KERNEL Floats<lanes> square_root(const Floats<lanes>& x) {
 }
 
 VOLVOX_KERNEL bool any(bool mask) { return mask; }
-// By words, not by elements: GCC makes a loop of sixteen steps of those, which took a sixth of the time of lone robots.
+// By words, not by elements: GCC makes a loop of sixteen steps of those, at which a sixth of the samples of the kernel
+// of lone robots were (docs/decisions/0035).
 template <MaskSideBySide Mask>
 VOLVOX_KERNEL bool any(const Mask& mask) {
   long words[sizeof mask / sizeof(long)], all = 0;

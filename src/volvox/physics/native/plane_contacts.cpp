@@ -114,7 +114,7 @@ int PlaneContacts::find(const std::vector<Body>& bodies, std::span<const std::sh
   for (int i = 0; i < room.count; ++i) {
     const Convex& c = shape.convexes[at(convex[i])];
     PlanePoint& point = points[i];
-    // Number by number: to set it to zero as a whole took as long as to find it.
+    // Number by number: not all of it is written, and GCC sets a whole line to zero slowly.
     point.impulse = point.arm_a = point.outward = {}, point.rebound = point.rim = 0, point.active = false;
     point.feature = plane_feature(c.collider, plane.collider) | room.points[i].id;
     point.radius = c.radius;

@@ -80,7 +80,7 @@ VOLVOX_KERNEL void add_cylinder(const Cylinder& c, int index, const SeenPlane& p
 
 // Of `count` points the deepest, the farthest from it, the farthest from their line, and the farthest on the other
 // side, as Manifold::reduce() has them: their places, in this order. Nothing but places is moved: points are as long as
-// a line of the cache, and to exchange them took as long as to find them.
+// a line of the cache, and to exchange them waits for stores (docs/decisions/0035).
 template <class Heights>
 VOLVOX_KERNEL int spread_points(const Vec3* points, const Heights& lowest, int count, const Vec3& normal, int* order) {
   for (int i = 0; i < count; ++i) order[i] = i;
