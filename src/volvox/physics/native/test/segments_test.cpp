@@ -495,6 +495,7 @@ TEST(Segments, are_where_they_would_be_if_all_were_cut_anew) {
         if (random.uniform() < 0.05) {  // a body is taken out, and another has its number at once: it has no island yet
           const std::size_t body =
               static_cast<std::size_t>(random.uniform() * static_cast<double>(world.bodies.size()));
+          topology.touch(world, body);
           world.bodies[body].island = -1;
           topology.touch(world, body);
         } else if (!yard.docks.empty() && random.uniform() < 0.5) {
