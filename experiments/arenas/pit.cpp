@@ -107,7 +107,7 @@ Result<Scanned> scanned(const scan::TriangleMesh& truth, const Pit& pit, Scanner
   // Where several passes saw a wall, their points scatter by the errors of the path, too.
   constexpr double path_noise = 0.004;
   Scanned result{scan::raw_points(located->log), scan::histogram_filter(*cloud, {}), 0, 0,
-                 std::hypot(noise, path_noise)};
+                 std::sqrt(noise * noise + path_noise * path_noise)};
   for (std::size_t i = 0; i < located->log.side.size(); ++i) {
     const scan::Pose2 &is = located->log.side[i].pose, &should = drive.side_truth[i];
     result.path_error = std::max(result.path_error, length(is.position - should.position));

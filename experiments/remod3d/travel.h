@@ -7,6 +7,8 @@
 
 namespace volvox::experiments::remod3d {
 
+inline constexpr double toppled = radians(45);  // a rolling track that tilts by more lies on its side
+
 // Measures how far and how upright one robot of a world.sdf moves. Experiments about locomotion use or extend it. SI
 // units, world frame; obstacles do not count.
 class Travel : public sim::Experiment {

@@ -12,7 +12,6 @@
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double toppled = radians(45);
 
 // Smooth hills: random heights from the seed every 0.25 m, flat where the track starts.
 Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {

@@ -11,7 +11,6 @@ namespace volvox::experiments::remod3d {
 namespace {
 
 constexpr double straight = 0.15;  // rad: a chain is straight if all its joints bend less
-constexpr double toppled = radians(45);
 constexpr double moved_on = 0.5;  // m
 constexpr double some_way = 0.1;  // m: a track that rolled less has no direction yet
 
