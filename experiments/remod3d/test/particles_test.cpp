@@ -6,7 +6,6 @@
 #include "experiment_run.h"
 #include "volvox/base/test/temporary_folder.h"
 #include "volvox/base/text.h"
-#include "volvox/view/render_tree.h"
 #include "volvox/world/matter.h"
 
 namespace volvox::experiments {
@@ -22,15 +21,6 @@ TEST(FluidDam, BreaksOverModules) {
   EXPECT_GT(dam.at("front_arrives_s"), 0.4);
   EXPECT_LT(dam.at("front_arrives_s"), 1.5);
   EXPECT_GT(dam.at("forward_m"), 0.02) << "the wave carries the modules along";
-}
-
-// Pictures have a ground where the world has none: under the tank, not in the plane of its floor, on which the lowest
-// particles lie.
-TEST(FluidDam, StandsOnTheGroundThatPicturesAdd) {
-  const auto run = prepared({.name = "remod3d/fluid", .settings = {{"spacing", "0.0625"}}});
-  const view::RenderTree tree = view::RenderTree::of(*run);
-  ASSERT_EQ(tree.grounds.size(), 1u);
-  EXPECT_NEAR(tree.grounds[0].pose.position.z, -0.1, 1e-6);
 }
 
 TEST(Rubble, TheSnakeCrawlsThroughIt) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "volvox/base/test/temporary_folder.h"
+#include "volvox/sim/run.h"
 #include "volvox/sim/test/worlds.h"
 #include "volvox/view/render_engine.h"
 
@@ -94,6 +98,24 @@ TEST_F(RenderTreeTest, BoundsHoldTheModulesAndACameraFramesThem) {
     EXPECT_LT(std::fabs(dot(p, right)) / dot(p, forward), std::tan(camera.field_of_view / 2) * 16 / 9);
   }
   EXPECT_NEAR(low, -high, 0.01);  // in the middle of the picture, not of the box
+}
+
+// Where a world has no ground: under its tank, not in the plane of the tank's floor, on which the lowest particles lie.
+TEST(AddedGround, LiesUnderAllThatIsThere) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "tank.sdf") << R"(<?xml version="1.0"?>
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="tank"><model name="tank"><static>true</static>
+<link name="floor"><pose>0 0 -0.05 0 0 0</pose><collision name="box"><geometry><box><size>1 1 0.1</size></box></geometry>
+</collision></link></model>
+<volvox:debris radius="0.02"><volvox:volume pose="0 0 0.1 0 0 0" size="0.2 0.2 0.2"/></volvox:debris></world></sdf>)";
+  sim::Stage stage;
+  sim::RunOptions options;
+  options.experiment = (folder / "tank.sdf").string();
+  const auto run = sim::Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  const RenderTree tree = RenderTree::of(**run);
+  ASSERT_EQ(tree.grounds.size(), 1u);
+  EXPECT_NEAR(tree.grounds[0].pose.position.z, -0.1, 1e-6);
 }
 
 TEST(DockColor, TellsTheGendersAndTheStatesApart) {
