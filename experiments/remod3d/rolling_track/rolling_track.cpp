@@ -3,6 +3,7 @@
 
 #include "disturbance.h"
 #include "experiments.h"
+#include "remod3d/travel.h"
 #include "settings.h"
 #include "track.h"
 #include "volvox/base/index.h"
@@ -11,7 +12,6 @@
 
 namespace volvox::experiments::remod3d {
 namespace {
-
 
 // Smooth hills: random heights from the seed every 0.25 m, flat where the track starts.
 Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {

@@ -3,6 +3,7 @@
 
 #include "disturbance.h"
 #include "experiments.h"
+#include "remod3d/travel.h"
 #include "volvox/base/index.h"
 #include "volvox/sim/experiment.h"
 #include "volvox/world/measures.h"
@@ -11,8 +12,8 @@ namespace volvox::experiments::remod3d {
 namespace {
 
 constexpr double straight = 0.15;  // rad: a chain is straight if all its joints bend less
-constexpr double moved_on = 0.5;  // m
-constexpr double some_way = 0.1;  // m: a track that rolled less has no direction yet
+constexpr double moved_on = 0.5;   // m
+constexpr double some_way = 0.1;   // m: a track that rolled less has no direction yet
 
 double over_ground(const Vec3& a, const Vec3& b) { return length(a.x - b.x, a.y - b.y); }
 
