@@ -19,8 +19,6 @@ constexpr double understeer = mass / base * (to_rear - to_front) / (2 * cornerin
 // The SwarmSimX paper, its future work: vehicle models.
 class Vehicle final : public sim::Experiment {
  public:
-  std::string camera() const override { return "2.2,-2.2,1.4:0,0,0.1"; }
-
   Result<model::WorldModel> init(sim::Setup& setup) override {
     steer_ = std::stod(setup.settings.at("steer"));
     return sim::Experiment::init(setup);
