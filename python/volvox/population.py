@@ -47,7 +47,7 @@ class Population(Sequence[World]):
         stepping like Ctrl-C. The worlds are in use meanwhile. Raises RunFailed where a world fails; the others have made
         their ticks then.
         """
-        chosen = list(range(len(self._worlds))) if which is None else [whole(i, "which", 0, len(self._worlds) - 1) for i in which]
+        chosen = list(range(len(self._worlds))) if which is None else [whole(i, "which", -(2**31), 2**31 - 1) for i in which]
         self._core.step(ticks, chosen, progress)
 
     def close(self) -> None:
