@@ -4,8 +4,9 @@
     build/release/bin/volvox bench engines --scenes all --threads 1,2 --repeats 3 --json > engines.json
     bench/update_page.py engines.json [more.json ...]
 
-Several files are merged; where two have the same row, the later one counts.
+Several files are merged; where two have the same row, the later one counts. Ratios between rows of different files are reckoned, too: measure such files one after the other.
 """
+import datetime
 import json
 import pathlib
 import platform
@@ -36,6 +37,11 @@ def put_together(files):
     for file in files:
         for row in json.loads(pathlib.Path(file).read_text())["results"]:
             rows[row["scene"], row["n"], row["engine_as_chosen"], row["threads"]] = row
+    for row in rows.values():
+        for bullet in rows.values():
+            same_work = all(row[key] == bullet[key] for key in ("scene", "n", "threads"))
+            if bullet["engine"] == "bullet" and same_work and row["ms_per_step"] and bullet["ms_per_step"]:
+                row["times_faster_than"].setdefault(bullet["engine_as_chosen"], bullet["ms_per_step"] / row["ms_per_step"])
     return list(rows.values())
 
 
@@ -45,7 +51,7 @@ def tables(rows):
     heading = ["engine", *(["threads"] if threads else []), "ms a step", *(f"times faster than {b}" for b in bullets),
                *(["of one thread"] if threads else []), "hinge mm / deg", "dock mm / deg", "lift m", "penetration mm", "contacts", "memory MB"]
     for scene, n in dict.fromkeys((row["scene"], row["n"]) for row in rows):
-        yield f"\n### {scene}, n = {n}\n"
+        yield f"\n#### {scene}, n = {n}\n"
         yield "| " + " | ".join(heading) + " |\n|" + "---|" * len(heading) + "\n"
         events = []
         for row in (row for row in rows if (row["scene"], row["n"]) == (scene, n)):
@@ -61,7 +67,7 @@ def tables(rows):
                 events.append(f"{row['engine_as_chosen']} {row['dock_event_us']:.0f} / {row['undock_event_us']:.0f}")
         if events:
             yield f"\nA docking / an undocking costs, beyond a step without (us): {', '.join(events)}.\n"
-    yield "\n### Settings\n"
+    yield "\n#### Settings\n"
     for name in dict.fromkeys(row["engine_as_chosen"] for row in rows):
         settings = next((row["settings"] for row in rows if row["engine_as_chosen"] == name and row["settings"]), "did not start")
         yield f"- **{name}**: {settings}\n"
@@ -75,7 +81,10 @@ def main(files):
     text = PAGE.read_text()
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    measured = f"Measured on: {processor()}; median of {repeats} repeat{'s' if repeats > 1 else ''}. 0: below 0.0001.\n" + "".join(tables(rows))
+    date = datetime.date.fromtimestamp(max(pathlib.Path(file).stat().st_mtime for file in files))
+    seconds = sorted({f"{row['simulated_s']:g}" for row in rows if row["simulated_s"]}, key=float)
+    measured = (f"{date:%-d %B %Y}, {processor()}; {' to '.join(dict.fromkeys((seconds[0], seconds[-1])))} s simulated, median of {repeats} repeat{'s' if repeats > 1 else ''}. "
+                "0: below 0.0001.\n" + "".join(tables(rows)))
     PAGE.write_text(before + BEGIN + measured + END + after)
 
 
