@@ -2,6 +2,7 @@
 
 #include "experiments.h"
 #include "volvox/base/index.h"
+#include "volvox/physics/joint_friction.h"
 #include "volvox/sim/experiment.h"
 #include "volvox/world/latches.h"
 
@@ -54,8 +55,12 @@ class Clamps final : public sim::Experiment {
     metrics.set("latched_s", sim::measured_time(engaged_), "when they closed; -: never");
     metrics.set("close_time_ratio", sim::mean_of(engaged_ < 0 ? 0 : close_time_, latch.travel / latch.speed),
                 "time from capture to closed, in multiples of travel / speed");
-    metrics.set("held_ratio", held_ / limit, "largest load before it slid, in multiples of friction times force");
-    metrics.set("slid_ratio", rubbed_ / limit, "load while it slid, the same");
+    const auto& cannot = world.engine_info().cannot;
+    const bool known = std::find(cannot.begin(), cannot.end(), physics::sliding_jaws) == cannot.end();
+    metrics.set("held_ratio", sim::measured_if(known && held_ > 0, held_ / limit),
+                "largest load before it slid, in multiples of friction times force; -: the engine cannot tell");
+    metrics.set("slid_ratio", sim::measured_if(known && slipped_ >= 0, rubbed_ / limit),
+                "load while it slid, the same");
     metrics.set("slipped", slipped_ >= 0 ? 1 : 0, "1: it was pulled out");
   }
 
