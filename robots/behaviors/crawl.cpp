@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace volvox::robots {
+namespace {
+
+constexpr double slow = 1;  // s
+
+}  // namespace
 
 void Crawl::read_parameters(mind::Agent& agent) {
   amplitude_ = agent.parameter("amplitude", 0.4);
@@ -18,11 +23,14 @@ void Crawl::start(mind::Agent& agent) {
   begin_ = agent.time();
 }
 
-// At rest an accelerometer measures the reaction to gravity, upwards; the filter of 0.5 s removes shocks.
+// What is up turns with the body, as the gyroscope says. At rest an accelerometer measures the reaction to gravity,
+// upwards; it corrects what is up slowly, because shocks and the wave itself shake it. (By the accelerometer alone, up
+// lags behind where the snake rolls over an obstacle, and the heading counts that as a turn.)
 void Crawl::feel(mind::Agent& agent) {
-  const Vec3& felt = agent.percept<Vec3>("accelerometer");
-  up_ = up_ + std::min(1.0, agent.dt() / 0.5) * (felt * (1 / 9.81) - up_);
-  heading_ += agent.dt() * dot(agent.percept<Vec3>("gyroscope"), up_) / std::max(0.1, length(up_));
+  const Vec3 &felt = agent.percept<Vec3>("accelerometer"), &turns = agent.percept<Vec3>("gyroscope");
+  up_ = up_ - agent.dt() * cross(turns, up_);
+  up_ = up_ + std::min(1.0, agent.dt() / slow) * (felt * (1 / 9.81) - up_);
+  heading_ += agent.dt() * dot(turns, up_) / std::max(0.1, length(up_));
 }
 
 void Crawl::step(mind::Agent& agent) {

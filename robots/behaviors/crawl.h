@@ -25,7 +25,7 @@ class Crawl final : public mind::Behavior {
 
   ChainPhase phase_;
   double begin_ = 0;       // s, by its own clock
-  Vec3 up_{0, 0, 1};       // in the module's frame, low-pass filtered from the accelerometer
+  Vec3 up_{0, 0, 1};       // in the module's frame, from gyroscope and accelerometer
   double heading_ = 0;     // rad to the left since the start, integrated from the gyroscope
   double amplitude_ = 0;   // rad, of the pitch wave
   double wavelength_ = 0;  // modules

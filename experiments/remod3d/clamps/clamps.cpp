@@ -2,6 +2,7 @@
 
 #include "experiments.h"
 #include "volvox/base/index.h"
+#include "volvox/physics/joint_friction.h"
 #include "volvox/sim/experiment.h"
 #include "volvox/world/latches.h"
 
@@ -37,11 +38,7 @@ class Clamps final : public sim::Experiment {
         case world::DockEvent::Kind::broken: break;
       }
     }
-    if (engaged_ >= 0 && slipped_ < 0) {
-      const double load = world.dock_load(jaws_).axial;
-      if (world.dock_slip(jaws_) == 0) held_ = std::max(held_, load);
-      else rubbed_ = load;
-    }
+    if (engaged_ >= 0 && slipped_ < 0) weigh(world);
   }
 
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override {
@@ -54,8 +51,13 @@ class Clamps final : public sim::Experiment {
     metrics.set("latched_s", sim::measured_time(engaged_), "when they closed; -: never");
     metrics.set("close_time_ratio", sim::mean_of(engaged_ < 0 ? 0 : close_time_, latch.travel / latch.speed),
                 "time from capture to closed, in multiples of travel / speed");
-    metrics.set("held_ratio", held_ / limit, "largest load before it slid, in multiples of friction times force");
-    metrics.set("slid_ratio", rubbed_ / limit, "load while it slid, the same");
+    const auto& cannot = world.engine_info().cannot;
+    const bool slides = std::find(cannot.begin(), cannot.end(), physics::sliding_jaws) == cannot.end();
+    metrics.set("held_ratio", sim::measured_if(slides && held_ > 0, held_ / limit),
+                "the hand's pull when it began to slide, in multiples of friction times force; -: the engine does not "
+                "let them slide so");
+    metrics.set("slid_ratio", sim::measured_if(slides && slid_ > 0, (work_ - moving_) / slid_ / limit),
+                "what the pull's work did not set in motion, over the way that it slid, the same");
     metrics.set("slipped", slipped_ >= 0 ? 1 : 0, "1: it was pulled out");
   }
 
@@ -67,15 +69,38 @@ class Clamps final : public sim::Experiment {
     ar("slipped", slipped_);
     ar("close time", close_time_);
     ar("held", held_);
-    ar("rubbed", rubbed_);
+    ar("at", at_);
+    ar("work", work_);
+    ar("moving", moving_);
+    ar("slid", slid_);
   }
 
  private:
+  // By the motor that pulls the hand, and how the hand moves: not by the load of the dock, by which the jaws are ruled.
+  void weigh(const world::World& world) {
+    const world::Part& hand = world.part(world.modules().front());
+    const model::ModuleModel& model = world.module_model(world.modules().front());
+    const physics::JointState axis = world.joint_state(hand.first_joint + model.joint_index("x"));
+    const double pull = -axis.torque, way = at_ - axis.position;
+    at_ = axis.position;
+    if (world.dock_slip(jaws_) == 0) {
+      held_ = std::max(held_, pull);
+      return;
+    }
+    double mass = 0;
+    for (const model::Link& link : model.links) mass += link.mass;
+    work_ += pull * way;
+    moving_ = 0.5 * mass * axis.velocity * axis.velocity;
+    slid_ += way;
+  }
+
   world::DockIndex jaws_ = 0;
   std::int64_t captures_ = 0, jams_ = 0;
   double captured_ = -1, engaged_ = -1, slipped_ = -1;  // s; -1: not yet
   double close_time_ = 0;                               // s
-  double held_ = 0, rubbed_ = 0;                        // N
+  double held_ = 0;                                     // N
+  double at_ = 0, slid_ = 0;                            // m, of the hand along its axis
+  double work_ = 0, moving_ = 0;                        // J
 };
 
 }  // namespace

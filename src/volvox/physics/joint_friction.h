@@ -7,6 +7,11 @@
 
 namespace volvox::physics {
 
+// What an engine has in EngineInfo::cannot if it does not implement this, and if jaws that hold by friction
+// (world/latches.h) do not slide there, or do so without a load. World says so where a world has them.
+inline constexpr const char* friction_by_load = "friction by load";
+inline constexpr const char* sliding_jaws = "sliding jaws";
+
 class JointFriction {
  public:
   virtual ~JointFriction() = default;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "volvox/physics/joint_friction.h"
 
 namespace volvox::plugin {
 namespace {
@@ -164,9 +167,17 @@ class GuardedPropagation final : public net::Propagation {
 class GuardedEngine final : public physics::Engine {
  public:
   GuardedEngine(Guard guard, std::unique_ptr<physics::Engine> inner, std::string name)
-      : Engine(state_of(*inner)), guard_(std::move(guard)), inner_(std::move(inner)), name_(std::move(name)) {}
+      : Engine(state_of(*inner)),
+        guard_(std::move(guard)),
+        inner_(std::move(inner)),
+        name_(std::move(name)),
+        info_(inner_->info()) {
+    // Whatever the plugin's engine implements besides Engine does not reach through this guard.
+    if (std::ranges::find(info_.cannot, physics::friction_by_load) == info_.cannot.end())
+      info_.cannot.emplace_back(physics::friction_by_load);
+  }
 
-  const physics::EngineInfo& info() const override { return inner_->info(); }
+  const physics::EngineInfo& info() const override { return info_; }
   Result<physics::BodyId> add_body(const physics::BodyDesc& desc) override {
     return guard_.watched([&] { return inner_->add_body(desc); });
   }
@@ -212,6 +223,7 @@ class GuardedEngine final : public physics::Engine {
   Guard guard_;
   std::unique_ptr<physics::Engine> inner_;
   std::string name_;
+  physics::EngineInfo info_;
 };
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/model/matter.h"
+#include "volvox/physics/joint_friction.h"
 #include "volvox/sim/guarded.h"
 #include "volvox/sim/snapshot_seal.h"
+#include "volvox/world/start_check.h"
 
 namespace volvox::sim {
 namespace {
@@ -304,9 +306,14 @@ Result<std::vector<std::string>> Simulation::change_engine(const std::string& na
   settings_.engine = name;
   std::vector<std::string> lost;
   if (!before.own_state.empty()) lost.push_back(fmt::format("of {}: {}", before.name, before.own_state));
+  const auto news = [&](const std::string& what) {
+    return std::find(before.cannot.begin(), before.cannot.end(), what) == before.cannot.end();
+  };
   for (const std::string& what : world_->engine_info().cannot)
-    if (std::find(before.cannot.begin(), before.cannot.end(), what) == before.cannot.end())
+    if (news(what) && what != physics::friction_by_load && what != physics::sliding_jaws)
       lost.push_back(fmt::format("{}: {} has none", what, name));
+  for (std::string& what : world::left_out(*world_))  // these, only where the world has them
+    lost.push_back(std::move(what));
   return lost;
 }
 

@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "volvox/base/check.h"
+#include "volvox/model/module_model.h"
+#include "volvox/physics/joint_friction.h"
 #include "volvox/physics/overlap.h"
+#include "volvox/world/latches.h"
 
 namespace volvox::world {
 namespace {
@@ -102,10 +105,54 @@ std::string inertia_warning(const World& world) {
                      count == 1 ? "" : fmt::format(" (and so of {} more bodies)", count - 1));
 }
 
+struct FlushJoints {
+  std::string first;     // "'block.rail'"; empty: there is none
+  std::size_t more = 0;  // others
+};
+FlushJoints flush_joints(const World& world) {
+  FlushJoints found;
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    for (const model::Joint& joint : world.module_model(p).joints) {
+      if (!joint.flush) continue;
+      if (found.first.empty()) found.first = fmt::format("'{}.{}'", world.name(p), joint.name);
+      else ++found.more;
+    }
+  return found;
+}
+
+// Of a dock whose jaws hold along x by friction alone; empty: there is none.
+std::string jaws_without_teeth(const World& world) {
+  if (world.latches() == nullptr) return {};
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    for (const model::Dock& dock : world.module_model(p).docks)
+      if (dock.latch && !dock.latch->form) return fmt::format("'{}.{}'", world.name(p), dock.name);
+  return {};
+}
+
 }  // namespace
 
+std::vector<std::string> left_out(const World& world) {
+  const physics::EngineInfo& engine = world.engine_info();
+  std::vector<std::string> lines;
+  if (!engine.moves) return lines;
+  const auto cannot = [&](const char* what) {
+    return std::find(engine.cannot.begin(), engine.cannot.end(), what) != engine.cannot.end();
+  };
+  if (const FlushJoints joints = flush_joints(world); !joints.first.empty() && cannot(physics::friction_by_load))
+    lines.push_back(fmt::format(
+        "the flush faces of {}{} rub by their preload alone here: the engine '{}' cannot follow their load; use native "
+        "for that (decision 0073)",
+        joints.first, joints.more == 0 ? "" : fmt::format(" and of {} more joints", joints.more), engine.name));
+  if (const std::string dock = jaws_without_teeth(world); !dock.empty() && cannot(physics::sliding_jaws))
+    lines.push_back(
+        fmt::format("the jaws of {} hold by friction, and what slides in them does so without its right load in the "
+                    "engine '{}'; use native or bullet for that (decision 0072)",
+                    dock, engine.name));
+  return lines;
+}
+
 std::vector<std::string> start_warnings(const World& world) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = left_out(world);
   if (!world.engine_info().moves) return warnings;
   for (std::string warning : {inertia_warning(world), overlap_warning(world)})
     if (!warning.empty()) warnings.push_back(std::move(warning));

@@ -300,22 +300,46 @@ StepStatus World::move_in_parts(Time begin, Time end, double max_substep, const 
   return {};
 }
 
+namespace {
+
+void rub(physics::JointFriction& engine, physics::JointId id, const model::Joint& joint, const Wrench& load) {
+  engine.set_joint_friction(id, joint.friction + model::flush_friction(joint, load.force, load.torque));
+}
+
+// What joints would bear in the next advance. The engine stays as it was.
+std::vector<Wrench> loads_to_come(physics::Engine& engine, Time begin, Time end) {
+  SaveArchive before;
+  engine.archive(before);
+  (void)engine.advance(begin, end);  // if it fails, it fails again when it counts
+  std::vector<Wrench> loads(engine.loads().begin(), engine.loads().end());
+  LoadArchive back(before.bytes());
+  engine.archive(back);
+  VOLVOX_ASSERT(back.ok());
+  return loads;
+}
+
+}  // namespace
+
 // By the load of the last advance, because the load of this one depends on the friction. Friction that lags behind its
 // load takes energy out, too: whatever its bound is, it only brakes.
 void World::rub_flush_faces() {
   if (flush_joints_.empty()) return;
   auto* engine = dynamic_cast<physics::JointFriction*>(engine_.get());
-  if (engine == nullptr) return;  // it keeps the friction of no load
-  for (const JointIndex j : flush_joints_) {
-    const model::Joint& joint = *joint_models_[j];
-    const Wrench& load = engine_->loads()[joints_[j].index];
-    engine->set_joint_friction(joints_[j], joint.friction + model::flush_friction(joint, load.force, load.torque));
-  }
+  if (engine == nullptr) return;  // it keeps the friction of no load: left_out() says so
+  for (const JointIndex j : flush_joints_)
+    rub(*engine, joints_[j], *joint_models_[j], engine_->loads()[joints_[j].index]);
 }
 
 StepStatus World::advance(Time begin, Time end) {
   VOLVOX_ASSERT(begin < end && last_velocities_.size() == bodies_.size());
-  rub_flush_faces();
+  auto* rubbing = dynamic_cast<physics::JointFriction*>(engine_.get());
+  if (begin == Time{} && rubbing != nullptr && !flush_joints_.empty()) {
+    // Nothing has borne a load yet: the first advance is tried.
+    const std::vector<Wrench> loads = loads_to_come(*engine_, begin, end);
+    for (const JointIndex j : flush_joints_) rub(*rubbing, joints_[j], *joint_models_[j], loads[joints_[j].index]);
+  } else {
+    rub_flush_faces();
+  }
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   last_advance_ = (end - begin).seconds();
   StepStatus status = engine_->advance(begin, end);

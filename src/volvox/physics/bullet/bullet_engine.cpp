@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "volvox/physics/bullet/bullet_world.h"
+#include "volvox/physics/joint_friction.h"
 #include "volvox/physics/system.h"
 
 namespace volvox::physics {
@@ -28,6 +29,7 @@ class BulletEngine final : public SystemEngine {
     info_.limits =
         "long arms of docks droop (20 docks held at one end: 0.6 rad at the worst); meshes, height fields and "
         "planes only on bodies that do not move; contact caches are not in a snapshot";
+    info_.cannot = {friction_by_load};
     rebuild();
   }
   ~BulletEngine() override { clear(); }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "volvox/physics/conformance/suite.h"
+#include "volvox/physics/joint_friction.h"
 
 namespace volvox::physics::conformance {
 
@@ -347,6 +348,12 @@ TEST_P(State, runaway_is_caught_and_names_the_body) {
   const StepStatus status = tick();
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.body, body);
+}
+
+// World warns by this word where a world has flush faces.
+TEST_P(State, an_engine_whose_joints_keep_their_friction_says_so) {
+  if (!engine().info().moves) return;
+  EXPECT_EQ(can(friction_by_load), dynamic_cast<JointFriction*>(&engine()) != nullptr);
 }
 
 TEST_P(State, shapes_that_cannot_be_held_are_refused_with_a_remedy) {

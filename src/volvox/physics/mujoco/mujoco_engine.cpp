@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "volvox/physics/joint_friction.h"
 #include "volvox/physics/mujoco/mujoco_world.h"
 
 namespace volvox::physics {
@@ -36,7 +37,7 @@ class MujocoEngine final : public SystemEngine {
         "not act, and a prismatic one is rigid; memory grows with the square of the contacts; hundreds of bodies in "
         "one chain are too deep for its reader; solver caches are "
         "not in a snapshot";
-    info_.cannot = {"meshes", "restitution"};
+    info_.cannot = {"meshes", "restitution", friction_by_load, sliding_jaws};
   }
 
   Result<BodyId> add_body(const BodyDesc& desc) override {

@@ -4,13 +4,14 @@
 
 #include "volvox/physics/joint_friction.h"
 #include "volvox/physics/native/simulator.h"
+#include "volvox/physics/stage_times.h"
 
 namespace volvox::physics {
 namespace {
 
 constexpr Precision default_precision = Precision::mixed;
 
-class NativeEngine final : public SystemEngine, public JointFriction {
+class NativeEngine final : public SystemEngine, public JointFriction, public StageTimes {
  public:
   explicit NativeEngine(const EngineSettings& settings)
       : SystemEngine(settings.gravity),
@@ -107,6 +108,7 @@ class NativeEngine final : public SystemEngine, public JointFriction {
     system_.archive(ar);
     if (ar.ok()) simulator_.archive(ar);
   }
+  double collision_s() const override { return simulator_.collision_s(); }
   native::Simulator& simulator() { return simulator_; }
   using SystemEngine::contacts_changed;
 

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "volvox/base/archive_plain.h"
+#include "volvox/base/platform/clock.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -107,7 +108,9 @@ void Simulator::list_bodies() {
 // alarmed. Returns how many substeps that were.
 // `tick`: its length, if it ends with this look; else zero. `begins`: it does with this look.
 int Simulator::substeps(double step, int now, int count, double tick, bool begins) {
+  const double began = platform::monotonic_seconds();
   detect_contacts(step, now, count);
+  collision_s_ += platform::monotonic_seconds() - began;
   const int calm =
       flocks_.run(world_, contacts_.points(), planes_, shapes_, seen_, {step, now, count, begins}, threads_);
   const int done = advance_groups(step, calm - now, count - now);
@@ -168,6 +171,7 @@ void Simulator::detect_contacts_of_alarmed(double step, int now, double time_lef
 // Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do
 // the flocks, which are in no hasty pair.
 void Simulator::detect_hasty_contacts(double step) {
+  const double began = platform::monotonic_seconds();
   detector_.for_each_in_hasty_pairs([&](int i) {
     Body& body = world_.bodies[static_cast<std::size_t>(i)];
     if (body.dynamic && body.awake) body.axes = rotation_matrix(lane(body.rotation));
@@ -176,6 +180,7 @@ void Simulator::detect_hasty_contacts(double step) {
   contacts_.regroup(world_, topology_.islands(), planes_);
   contacts_.wake_groups(world_, topology_.islands(), threads_);
   contacts_.line_up();
+  collision_s_ += platform::monotonic_seconds() - began;
 }
 
 // Moves the groups that are not in flocks until somebody is alarmed.

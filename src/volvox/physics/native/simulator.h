@@ -38,6 +38,7 @@ class Simulator {
 
   void read_contacts(std::vector<Contact>& out) const;  // of the last substep
   const Work& work() const { return work_; }
+  double collision_s() const { return collision_s_; }  // by the wall, of all looks so far
   void archive(Archive& ar);
   // Takes over the state of the system, as another engine left it: all are awake, and no contact is remembered.
   void begin_from_system();
@@ -100,6 +101,7 @@ class Simulator {
   std::vector<std::uint8_t> body_ended_, joint_ended_;
   std::vector<MotorCommand> commands_;  // of the last tick, by joint index
   Vec3 gravity_;                        // of the last tick
+  double collision_s_ = 0;              // no part of the state
 };
 
 }  // namespace volvox::physics::native

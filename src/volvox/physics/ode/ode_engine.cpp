@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <mutex>
 
+#include "volvox/physics/joint_friction.h"
 #include "volvox/physics/ode/ode_world.h"
+#include "volvox/physics/stage_times.h"
 
 namespace volvox::physics {
 namespace {
@@ -28,7 +30,7 @@ class Turn {
   std::lock_guard<std::recursive_mutex> lock_;
 };
 
-class OdeEngine final : public SystemEngine {
+class OdeEngine final : public SystemEngine, public StageTimes {
  public:
   explicit OdeEngine(const EngineSettings& settings)
       : SystemEngine(settings.gravity), max_substep_(settings.max_substep) {
@@ -47,6 +49,7 @@ class OdeEngine final : public SystemEngine {
         "things slide; meshes, height fields and planes only on bodies that do not move; ODE's random numbers are one "
         "for "
         "all worlds: engines of one process take turns; contact caches are not in a snapshot";
+    info_.cannot = {friction_by_load, sliding_jaws};
     rebuild();
   }
   ~OdeEngine() override {
@@ -87,6 +90,7 @@ class OdeEngine final : public SystemEngine {
     world_->remove_joint(id.index);
     system_.remove(id);
   }
+  double collision_s() const override { return world_->collision_s(); }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
     const Turn turn;
     keep_contacts();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/platform/clock.h"
 #include "volvox/physics/free_rotation.h"
 #include "volvox/physics/native/bounce.h"
 #include "volvox/physics/ode/convert.h"
@@ -185,7 +186,9 @@ void World::apply_forces() {
 }
 
 void World::add_contacts(double step) {
+  const double began = platform::monotonic_seconds();
   finder_.find(space_, step, contacts_);
+  collision_s_ += platform::monotonic_seconds() - began;
   reactions_.assign(contacts_.size(), {});
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     ContactCandidate& candidate = contacts_[i];

@@ -37,6 +37,7 @@ class World {
   void end_tick(double tick);
   // Of the last substep.
   void read_contacts(std::vector<Contact>& out) const;
+  double collision_s() const { return collision_s_; }  // by the wall, of all substeps so far
 
  private:
   void add_geoms(std::size_t index);
@@ -66,6 +67,7 @@ class World {
   std::vector<std::uint8_t> held_;         // by body index: a joint holds it, or a contact that does not bounce
   std::vector<Wrench> loads_;              // times substep, of the tick so far
   std::vector<double> motor_impulses_;
+  double collision_s_ = 0;  // no part of the state
 };
 
 }  // namespace volvox::physics::ode

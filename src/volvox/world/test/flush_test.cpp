@@ -5,6 +5,7 @@
 
 #include "cubes.h"
 #include "volvox/base/random.h"
+#include "volvox/world/start_check.h"
 
 namespace volvox::world {
 namespace {
@@ -49,7 +50,7 @@ struct Rig {
   std::optional<Bench> bench;
 };
 
-// The load of a tick is known in the next: half a tick and one of them are lost.
+// A load that changes is known a tick later, and is a mean over one.
 constexpr double late = 1.5 / 60;
 
 // Faces lie on both sides: what presses one relieves the other until it lifts off.
@@ -147,6 +148,35 @@ TEST(Flush, OtherEnginesRubByThePreloadAlone) {
     const double pressed = engine == "native" ? g : 5;
     const double brakes = mu * radius * pressed / 0.01;
     EXPECT_NEAR(rig.speed(), 20 - 0.5 * brakes, 0.1 + mu * radius * (pressed - 5) / 0.01 * late) << engine;
+  }
+}
+
+// A thrown block: the friction of its weight is there from the first tick on, and trying that tick changed nothing
+// else.
+TEST(Flush, TheFirstTickRubsToo) {
+  Rig rig(model::JointType::prismatic, {}, 0, {0, -g, 0});
+  rig.start(4);
+  rig.bench->tick(1);
+  EXPECT_NEAR(rig.speed(), 4 - mu * g / 60, 1e-6);
+  EXPECT_NEAR(rig.bench->world().joint_state(0).position, (4 - 0.5 * mu * g / 60) / 60, 2e-4);
+}
+
+// What an engine leaves out of a world is said once, by the name of the joint; worlds without it hear nothing.
+TEST(Flush, EnginesThatDoNotFollowTheLoadAreNamed) {
+  for (const std::string& engine : physics::built_in_engines().names()) {
+    Rig rig(model::JointType::prismatic, {}, 0, {0, -g, 0}, engine);
+    const std::vector<std::string> lines = left_out(rig.bench->world());
+    if (engine == "native" || engine == "none") {
+      EXPECT_TRUE(lines.empty()) << engine;
+      continue;
+    }
+    ASSERT_EQ(lines.size(), 1u) << engine;
+    EXPECT_NE(lines[0].find("'rig.axis'"), std::string::npos) << lines[0];
+    EXPECT_NE(lines[0].find(engine), std::string::npos) << lines[0];
+    model::WorldBuilder plain("plain");
+    plain.add(share(cube()), Pose{}, "cube");
+    Bench bench(plain, TickLength{1, 60}, engine);
+    EXPECT_TRUE(left_out(bench.world()).empty()) << engine;
   }
 }
 
