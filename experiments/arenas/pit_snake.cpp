@@ -7,7 +7,6 @@
 #include "pit.h"
 #include "volvox/base/index.h"
 #include "volvox/base/random.h"
-#include "volvox/physics/stage_times.h"
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::arenas {
@@ -96,24 +95,6 @@ class PitSnake final : public sim::Experiment {
     return fmt::format("{0:.3f},-1.5,2.1:{0:.3f},0,-0.1", middle);
   }
 
-  // An engine of our own making says where its time goes. It is the same one and has done nothing yet, so the bits
-  // stay.
-  void before_tick(sim::Simulation& simulation) override {
-    if (simulation.tick() > 0) return;
-    const std::string& name = simulation.settings().engine;
-    const physics::EngineRegistry built_in = physics::built_in_engines();
-    const auto tells = [](physics::Engine& engine) { return dynamic_cast<physics::StageTimes*>(&engine); };
-    const auto probe = built_in.make(name, {});
-    if (!probe.ok() || tells(**probe) == nullptr) return;
-    physics::EngineRegistry watched;
-    watched.add(name, [&](const physics::EngineSettings& settings) {
-      auto made = std::move(built_in.make(name, settings).value());
-      stages_ = tells(*made);
-      return made;
-    });
-    if (!simulation.change_engine(name, watched).ok()) stages_ = nullptr;
-  }
-
   void observe(const sim::Simulation& simulation) override {
     const world::World& world = simulation.world();
     double first = -1e9, last = 1e9, lowest = 1e9;
@@ -126,7 +107,7 @@ class PitSnake final : public sim::Experiment {
     }
     lowest_ = std::min(lowest_, lowest);
     if (lowest_ > 0 && !beside_) spanned_ = std::max(spanned_, first);
-    const bool beyond = last > pit_.width + scout_length / 2 && lowest > 0 && !beside_;
+    const bool beyond = last > far_side() && lowest > 0 && !beside_;
     if (!beyond) crossed_at_ = -1;
     else if (crossed_at_ < 0) crossed_at_ = simulation.now().seconds();
     dock_distance_ = std::max(dock_distance_, world.largest_dock_error().distance);
@@ -135,10 +116,11 @@ class PitSnake final : public sim::Experiment {
     spent_ = spent;
     move_.add(tick);
     ticks_.push_back(tick);
-    if (stages_ == nullptr) return;
-    const double looking = stages_->collision_s(), looked = looking - looking_;
-    looking_ = looking;
-    if (simulation.tick() == 1) return;  // its first look makes the tree of the mesh
+    const std::optional<double> looking = world.collision_time();
+    if (!looking) return;
+    const double looked = *looking - looking_;
+    looking_ = *looking;
+    if (move_.count() == 1) return;  // its first look makes the tree of the mesh
     collision_.add(looked), physical_.add(tick - looked);
   }
 
@@ -146,6 +128,8 @@ class PitSnake final : public sim::Experiment {
     metrics.set("crossed", crossed_at_ >= 0,
                 "1: the whole snake is beyond the pit at the end, and did not go around it; Symbrion paper, figure 7");
     metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had crossed; -: never");
+    metrics.set("share_across", beside_ ? 0 : share_across(simulation.world()),
+                "of its Scouts, those that are on the floor beyond the pit at the end; 0 if one went around it");
     metrics.set(
         "spanned_m", spanned_,
         "how far its foremost hinge came beyond the near edge of the pit before a Scout hung below the floor or "
@@ -161,9 +145,9 @@ class PitSnake final : public sim::Experiment {
     metrics.set_beside_paper("step_us", us(move_.mean()), paper.physical + paper.collision,
                              "mean wall time of a physics substep, collisions included; Symbrion paper, table 2");
     metrics.set("step_deviation_us", us(move_.deviation()), "standard deviation of step_us over the ticks");
-    metrics.set_beside_paper("physical_us", us(physical_.mean()), paper.physical,
-                             "of it without collision detection; -: the engine does not tell them apart (native and "
-                             "ode do), or the run was restored");
+    metrics.set_beside_paper(
+        "physical_us", us(physical_.mean()), paper.physical,
+        "of it without collision detection; -: the engine does not tell them apart (native and ode do)");
     metrics.set("physical_deviation_us", us(physical_.deviation()), "standard deviation over the ticks");
     metrics.set_beside_paper("collision_us", us(collision_.mean()), paper.collision, "of it to detect collisions");
     metrics.set("collision_deviation_us", us(collision_.deviation()), "standard deviation over the ticks");
@@ -181,6 +165,15 @@ class PitSnake final : public sim::Experiment {
   }
 
  private:
+  double far_side() const { return pit_.width + scout_length / 2; }  // m, where a hinge is beyond the pit
+  double share_across(const world::World& world) const {
+    const auto across = std::ranges::count_if(world.modules(), [&](world::PlacementIndex module) {
+      const Vec3 hinge = world.link_pose(world.part(module).first_link).position;
+      return hinge.x > far_side() && hinge.z > 0;
+    });
+    return real(across) / std::max(1.0, real(world.modules().size()));
+  }
+
   Pit pit_;
   std::string arena_;
   std::size_t triangles_ = 0;
@@ -192,8 +185,7 @@ class PitSnake final : public sim::Experiment {
   // Wall time of the move phase; not part of the state.
   double spent_ = 0, looking_ = 0;  // s, up to the last tick
   Stage move_, physical_, collision_;
-  std::vector<double> ticks_;                    // s, of each tick
-  const physics::StageTimes* stages_ = nullptr;  // the engine's own; null: it does not tell
+  std::vector<double> ticks_;  // s, of each tick
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/physics/joint_friction.h"
+#include "volvox/physics/stage_times.h"
 #include "volvox/physics/system.h"
 #include "volvox/world/latches.h"
 #include "volvox/world/magnets.h"
@@ -319,6 +320,11 @@ std::vector<Wrench> loads_to_come(physics::Engine& engine, Time begin, Time end)
 }
 
 }  // namespace
+
+std::optional<double> World::collision_time() const {
+  const auto* times = dynamic_cast<const physics::StageTimes*>(engine_.get());
+  return times == nullptr ? std::nullopt : std::optional(times->collision_s());
+}
 
 // By the load of the last advance, because the load of this one depends on the friction. Friction that lags behind its
 // load takes energy out, too: whatever its bound is, it only brakes.

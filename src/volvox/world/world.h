@@ -72,6 +72,9 @@ class World {
 
   const model::WorldModel& model() const { return *model_; }
   const physics::EngineInfo& engine_info() const { return engine_->info(); }
+  // s by the wall, spent on finding contacts since the engine was made; of engines that tell (native and ode). No part
+  // of the state.
+  std::optional<double> collision_time() const;
   // The engine's arrays: poses, velocities and forces by body().index, joints and loads by the engine's joints.
   const physics::StateArrays& engine_state() const { return engine_->state(); }
   // Goes on in another engine, which must be empty: it gets the same bodies and joints and the state that all engines
