@@ -142,6 +142,12 @@ class Evolve(CommandTest):
         self.run_program("evolve", self.task(), "--generations", "1", "--gallery", 1, "--no-film", "--quiet", "--out", "b")
         self.assertFalse(os.path.exists(os.path.join(self.folder, "b", "gallery", "01.mp4")))
 
+    def test_a_journal_that_is_a_pipe_is_replaced(self):
+        """To read it would wait for ever."""
+        os.makedirs(os.path.join(self.folder, "p"))
+        os.mkfifo(os.path.join(self.folder, "p", "generation.jsonl"))
+        self.assertEqual(self.evolve(self.task(), "--generations", 1, "--out", "p", "--jobs", 2)["status"], "done")
+
     def test_pictures_and_film_tell_how_far_they_are(self):
         terminal, side_of_the_program = pty.openpty()
         process = subprocess.Popen([self.program, "evolve", self.task(), "--generations", "1", "--gallery", "2", "--threads", "1", "--out", "a"],
