@@ -3,6 +3,7 @@
 
 #include <pybind11/stl.h>
 
+#include <set>
 #include <utility>
 
 #include "volvox/base/hash.h"
@@ -216,6 +217,18 @@ void give(WorldHandle& world, const std::string& kind, const std::string& module
   world.give(value_or_throw(sim::input_of({kind, module, name, text, value, {force[0], force[1], force[2]}})));
 }
 
+// Those that give("parameter") can change: of one module, or ("") of all.
+std::set<std::string> behavior_parameters(WorldHandle& world, const std::string& module) {
+  const Use use(world, "behavior_parameters", Use::Callback::allowed);
+  const mind::Minds& minds = world.run().simulation().minds();
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < minds.size(); ++i) {
+    if (!module.empty() && minds.agent(i).name() != module) continue;
+    for (const auto& [name, value] : minds.agent(i).behavior_parameters()) names.insert(name);
+  }
+  return names;
+}
+
 // Columns of the samples so far.
 py::dict history(WorldHandle& world) {
   const Use use(world, "history");
@@ -292,6 +305,7 @@ void bind_world(py::module_& module) {
       .def("act", &act, py::arg("action"), py::arg("values"), py::arg("modules"), py::arg("control"))
       .def("give", &give, py::arg("kind"), py::arg("module"), py::arg("name"), py::arg("text"), py::arg("value"),
            py::arg("force"))
+      .def("behavior_parameters", &behavior_parameters, py::arg("module"))
       .def("events", &events)
       .def("messages", &messages)
       .def("watch_messages", &WorldHandle::watch_messages)

@@ -243,8 +243,12 @@ def test_inputs(snake: volvox.World) -> None:
     assert snake.centre_of_mass[1] - before[1] > 0.005
     snake.set_parameter("amplitude", 0.0)
     snake.step()
-    with pytest.warns(volvox.VolvoxWarning, match="no behavior has a parameter"):
-        snake.set_parameter("no_such", 1)
+    with pytest.raises(volvox.InputError, match="no behavior has a parameter 'amplitud'; did you mean 'amplitude'"):
+        snake.set_parameter("amplitud", 1)
+    with pytest.raises(volvox.InputError, match="no behavior of 's1' has a parameter 'no_such'; there are: "):
+        snake.set_parameter("no_such", 1, module="s1")
+    with pytest.warns(volvox.VolvoxWarning, match="no behavior has a parameter 'amplitude' that takes the value 'wide'"):
+        snake.set_parameter("amplitude", "wide")  # only the behavior knows what it takes
         snake.step()
 
 
@@ -253,7 +257,7 @@ def test_warnings_of_worlds() -> None:
         world = volvox.load(world_text(""))
     assert any("nothing here" in text for _, text in world.log)
     with pytest.warns(volvox.VolvoxWarning, match="an input was refused") as refused, volvox.load("remod3d/snake") as snake:
-        snake.set_parameter("nothing", 1)
+        snake.set_parameter("amplitude", "wide")
         snake.run(0.1)
     assert [warning.filename for warning in [*told, *refused]] == [__file__, __file__], "where the user can mend it"
 

@@ -372,6 +372,10 @@ class World:
         """Changes a parameter of a behavior in the next tick, of all modules or of one. It is recorded."""
         if module:
             self._find_module(module)
+        known = sorted(self._core.behavior_parameters(module))
+        if name not in known:
+            whose = f"behavior of '{module}'" if module else "behavior"
+            raise InputError(f"no {whose} has a parameter '{name}'; {suggestion(name, known)}")
         self._core.give("parameter", module, name, str(value), 0.0, [0.0, 0.0, 0.0])
 
     def add_controller(self, controller: Any, name: str = "") -> None:

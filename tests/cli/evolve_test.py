@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import signal
@@ -140,6 +141,29 @@ class Evolve(CommandTest):
         self.assertIn("data:video/mp4;base64,", self.read("a", "index.html"))
         self.run_program("evolve", self.task(), "--generations", "1", "--gallery", 1, "--no-film", "--quiet", "--out", "b")
         self.assertFalse(os.path.exists(os.path.join(self.folder, "b", "gallery", "01.mp4")))
+
+    def test_a_journal_that_is_a_pipe_is_replaced(self):
+        """To read it would wait for ever."""
+        os.makedirs(os.path.join(self.folder, "p"))
+        os.mkfifo(os.path.join(self.folder, "p", "generation.jsonl"))
+        self.assertEqual(self.evolve(self.task(), "--generations", 1, "--out", "p", "--jobs", 2)["status"], "done")
+
+    def test_pictures_and_film_tell_how_far_they_are(self):
+        terminal, side_of_the_program = pty.openpty()
+        process = subprocess.Popen([self.program, "evolve", self.task(), "--generations", "1", "--gallery", "2", "--threads", "1", "--out", "a"],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=side_of_the_program)
+        os.close(side_of_the_program)
+        told = b""
+        try:
+            while part := os.read(terminal, 65536):
+                told += part
+        except OSError:
+            pass  # the program has ended
+        os.close(terminal)
+        self.assertEqual(process.wait(60), 0)
+        self.assertIn("picture 2 of 2", told.decode())
+        if b"there is no film" not in told:
+            self.assertIn("film of the best", told.decode())
 
     def test_bad_input_is_named(self):
         task = self.task()

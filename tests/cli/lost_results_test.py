@@ -146,6 +146,24 @@ class Snapshots(LossTest):
         os.mkfifo(self.path("s/sweep.csv"))
         sweep = ["sweep", *SNAKE[1:], "--duration", "0.1", "--seeds", "1", "--quiet", "--out", "s"]
         self.assertIn("nobody reads this pipe", self.run_program(*sweep, status=1).stderr)
+        os.mkfifo(self.path("film.mp4"))
+        done = self.run_program(*SNAKE, "--duration", "0.1", "--quiet", "--video", "film.mp4", "--out", "v", status=2)
+        self.assertIn("film.mp4: the video cannot be written into a pipe\n  fix: ", done.stderr)
+
+    def test_a_pipe_that_nobody_writes_is_no_recording(self):
+        os.makedirs(self.path("d"))
+        os.mkfifo(self.path("d/recording.mcap"))
+        for command in (["replay", "d", "--no-browser"], ["replay", "d/recording.mcap", "--verify"], ["export", "d", "--csv"], ["export", "d", "--page", "d.html"]):
+            self.assertIn("d/recording.mcap: the recording cannot be opened\n  fix: ", self.run_program(*command, status=2).stderr)
+
+    def test_what_is_printed_never_goes_into_a_result(self):
+        """The first file that a program opens gets the number of a standard stream that is closed."""
+        process = subprocess.Popen([self.program, *SNAKE, *FOREVER, "--record", "--out", "r"], cwd=self.folder,
+                                   preexec_fn=lambda: [os.close(stream) for stream in (0, 1, 2)])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.wait_for(lambda: os.path.exists(self.path("r", "recording.mcap")), "it does not begin")
+        self.assertEqual([os.readlink(f"/proc/{process.pid}/fd/{stream}") for stream in (0, 1, 2)], ["/dev/null"] * 3)
 
     def test_only_pages_and_models_of_ours_are_replaced(self):
         self.run_program("run", "remod3d/snake", "--set", "modules=3", "--duration", "0.1", "--quiet", "--record", "--out", "out")

@@ -13,6 +13,7 @@
 #include "experiments.h"
 #include "volvox/base/index.h"
 #include "volvox/base/isa.h"
+#include "volvox/base/platform/descriptors.h"
 #include "volvox/cli/arguments.h"
 #include "volvox/cli/docs_command.h"
 #include "volvox/cli/mjcf_command.h"
@@ -174,6 +175,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
 }  // namespace
 
 int main(int argc, char** argv, sim::Library& library) {
+  platform::keep_standard_streams();
   // Users' experiments run here, too: any exception of theirs ends the run with a message.
   try {
     const int status = parse_and_run(argc, argv, library);

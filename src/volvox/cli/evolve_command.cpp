@@ -74,8 +74,9 @@ std::vector<const evolve::Individual*> best_of(const evolve::Evolution& evolutio
 }
 
 #ifdef VOLVOX_HAS_PICTURE
-// The first trial of a genome as a film.
-Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library& library) {
+// The first trial of a genome as a film. `tell`: how much of it is done, from 0 to 1.
+Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library& library,
+                     const std::function<void(double part)>& tell) {
   sim::RunOptions options;
   options.experiment = genome.string();
   Log nobody;
@@ -85,7 +86,10 @@ Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library&
   view.size = "640x400", view.camera = (*run)->camera();
   auto film = Film::create(file.string(), view, render_engines(library), **run);
   if (!film.ok()) return film.error();
-  (*run)->add_onlooker([&](const sim::Simulation&) { (*film)->observe(); });
+  (*run)->add_onlooker([&](const sim::Simulation& simulation) {
+    (*film)->observe();
+    tell(real(simulation.tick()) / real((*run)->ticks()));
+  });
   (*run)->finish();
   return (*film)->finish();
 }
@@ -105,13 +109,14 @@ class EvolutionFolder {
   }
 
   // At the end: the gallery with its pictures, and the page.
-  Result<void> finish(const evolve::PageFacts& facts, std::size_t pictures, bool film, sim::Library& library,
-                      Log& log) const {
+  Result<void> finish(const evolve::PageFacts& facts, std::size_t pictures, bool film, sim::Library& library, Log& log,
+                      Progress& progress) const {
     if (auto done = save_results(); !done.ok()) return done;
     std::vector<evolve::Shown> shown;
     std::error_code error;
     fs::create_directories(folder_ / "gallery", error);
-    for (const evolve::Individual* one : best_of(evolution_, pictures)) {
+    const std::vector<const evolve::Individual*> best = best_of(evolution_, pictures);
+    for (const evolve::Individual* one : best) {
       const std::string name = fmt::format("gallery/{:02}", shown.size() + 1);
       evolve::Shown& entry = shown.emplace_back();
       entry.individual = one;
@@ -126,14 +131,17 @@ class EvolutionFolder {
       picture.at = evolution_.task().duration;
       picture.strobe = 4;
       picture.file = (folder_ / (name + ".png")).string();
+      progress.show(real(shown.size() - 1) / real(best.size()),
+                    fmt::format("picture {} of {}", shown.size(), best.size()));
       if (picture_command(picture, library, log) == done) entry.picture = picture.file;
       if (film && shown.size() == 1) {
         const fs::path file = folder_ / (name + ".mp4");
-        if (auto filmed = film_of(folder_ / entry.file, file, library); filmed.ok()) entry.film = file;
-        else log.warning("there is no film of the best: " + filmed.error().text());
+        const auto tell = [&](double part) { progress.show(part / real(best.size()), "film of the best"); };
+        if (auto filmed = film_of(folder_ / entry.file, file, library, tell); filmed.ok()) entry.film = file;
+        else progress.clear(), log.warning("there is no film of the best: " + filmed.error().text());
       }
 #else
-      (void)film, (void)library, (void)log;
+      (void)film, (void)library, (void)log, (void)progress;
 #endif
     }
     return write_file(folder_ / "index.html", evolve::evolution_page(evolution_, shown, facts));
@@ -355,9 +363,13 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   if (*stopped) tell_the_others.stopped();
   else tell_the_others.over();  // they need not wait for pictures
   const evolve::PageFacts facts = breeding.facts(false);
-  if (auto finished = files.finish(facts, narrow<std::size_t>(arguments.gallery), !arguments.no_film, library, log);
-      !finished.ok())
-    return complain(finished.error()), run_failed;
+  {
+    Progress progress("gallery", arguments.quiet || arguments.json);
+    if (auto finished =
+            files.finish(facts, narrow<std::size_t>(arguments.gallery), !arguments.no_film, library, log, progress);
+        !finished.ok())
+      return complain(finished.error()), run_failed;
+  }
   if (arguments.json)
     fmt::print("{}\n", to_json_text(to_json(**evolution, arguments, *folder, facts, *stopped, pieces), 2));
   else if (!arguments.quiet) print_outcome(**evolution, *folder, log);

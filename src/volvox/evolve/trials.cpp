@@ -7,11 +7,13 @@
 #include <deque>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/text.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::evolve {
@@ -338,8 +340,13 @@ void Trials::note_in_journal(const Genome& genome, const Outcome& outcome) const
 std::vector<bool> Trials::read_journal(std::span<const Genome> genomes, std::vector<Outcome>& outcomes) const {
   std::vector<bool> known(genomes.size());
   std::map<std::string, Outcome> noted;
-  std::ifstream file(options_.journal);
-  for (std::string line; !options_.journal.empty() && std::getline(file, line);) {
+  std::error_code error;
+  if (options_.journal.empty() || !std::filesystem::exists(options_.journal, error)) return known;
+  const auto journal = read_file(options_.journal);
+  if (!journal.ok())
+    std::filesystem::remove(options_.journal, error);  // such as a pipe, which would wait for somebody to read it
+  std::istringstream lines(journal.ok() ? *journal : std::string());
+  for (std::string line; std::getline(lines, line);) {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object() || !json.contains("outcome") || !json.value("genome", Json()).is_string()) continue;
     if (auto outcome = outcome_from(json["outcome"]); outcome.ok() && belongs_to(*outcome, *task_))

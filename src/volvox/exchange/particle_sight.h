@@ -1,6 +1,6 @@
-// What rays meet of the world's water, grains and cloth: balls, as wide as leaves no gaps between neighbours. A ray
-// that starts within the fluid, less than its spacing from a particle, sees through it: a sensor under water would see
-// nothing else.
+// Ray casting against the world's water, grains and cloth. Particles are balls, wide enough to leave no gaps between
+// neighbours. A ray that starts in the fluid (nearer to a particle than the spacing) ignores the fluid: a sensor under
+// water would see nothing else.
 #pragma once
 
 #include "volvox/exchange/sight.h"

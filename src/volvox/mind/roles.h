@@ -6,14 +6,14 @@
 //
 //   RoleBook book;
 //   book.parent = "s";                                           // all other docks lead to children
-//   book.roles = {{"wave", 180, {{"pitch", [](double t) { return 0.5 * volvox::sin(2 * pi * t / 180); }}}, {{"n",
-//   36}}},
-//                 {"still", 180, {{"pitch", [](double) { return 0.0; }}}, {}}};
+//   const auto wave = [](double t) { return 0.5 * volvox::sin(2 * pi * t / 180); };
+//   const auto straight = [](double) { return 0.0; };
+//   book.roles = {{"wave", 180, {{"pitch", wave}}, {{"n", 36}}}, {"still", 180, {{"pitch", straight}}, {}}};
 //   book.rules = {{{"wave"}, "still", [](const Situation& s) { return s.connected("e"); }},
 //                 {{"still"}, "wave", [](const Situation& s) { return !s.connected("e"); }}};
-//   registry.add("waver", role_player(book), "waves unless somebody stands to the east");
-// Angles in rad, times in s or in steps where said. A book does not change while modules play by it, so that all share
-// it; a player belongs to one module (threads: behavior.h).
+//   registry.add("waver", role_player(book), "waves unless a module is connected to the east");
+//
+// A player belongs to one module (threads: behavior.h).
 #pragma once
 
 #include <functional>

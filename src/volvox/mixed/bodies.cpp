@@ -76,7 +76,7 @@ physics::BodyId Bodies::make(Kind kind, const Vec3& at, const Twist& velocity) {
   return *made;
 }
 
-// In a row, far below, so that no two of them are ever compared.
+// In a row far below, so that no two of them are ever a pair of the broad phase.
 Vec3 Bodies::parked(std::size_t index) { return {0, 0, -1e4 - real(index)}; }
 
 Result<void> Bodies::use(const MakeEngine& make) {
@@ -126,7 +126,7 @@ void Bodies::remove(physics::BodyId catom) {
 
 physics::BodyId Bodies::add_wall(const Vec3& at) {
   if (parked_.empty()) {
-    // Several at once, because a new one wakes everybody.
+    // Several at a time, because a new body wakes all others.
     for (int i = 0; i < 32; ++i) {
       const physics::BodyId wall = make(Kind::wall, parked(slots_.size()), {});
       engine_->set_body(wall, {parked(wall.index), {}}, {});
@@ -172,12 +172,13 @@ bool Bodies::sound(const std::vector<Slot>& slots) const {
     generations += slot.generation;
     const bool is_ground = slot.kind == Kind::ground;
     if (slot.kind > Kind::wall || is_ground != (ground_.has_value() && i == 0)) return false;
-    if (slot.kind == Kind::none && slot.generation == 0) return false;  // it was there once
+    if (slot.kind == Kind::none && slot.generation == 0) return false;  // it has existed
   }
   return generations <= 100'000'000 && (!ground_ || !slots.empty());
 }
 
-// Engines take the lowest free index, and count how often it was used. So an index is used as often as before.
+// Engines take the lowest free index and count how often it was used. Here each index is used as often as before, so
+// that ids are equal.
 Result<std::unique_ptr<physics::Engine>> Bodies::remade(const MakeEngine& make, const std::vector<Slot>& slots) const {
   auto engine = make();
   if (!engine.ok()) return engine.error();

@@ -1,6 +1,6 @@
-// The bodies of catoms in a physics engine: those that it moves, those of the lattice that somebody may touch (walls),
-// and the ground. Bodies come and go while it runs; a snapshot knows which there were, and loading makes them anew.
-// SI units, world frame. Owns the engine; one thread calls it, and the same calls give the same bits.
+// The bodies in the physics engine of a MixedWorld: catoms that the engine moves, walls (lattice catoms that a body may
+// touch), and the ground. Bodies are made and removed during a run; a snapshot lists them, and loading makes them
+// again. SI units, world frame. Owns the engine; one thread calls it, and the same calls give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ class Bodies {
   // `ground`: the height of a plane that carries everything; none: there is none.
   Bodies(const lattice::Lattice& lattice, const CatomBody& catom, std::optional<double> ground);
 
-  // A new, empty engine; bodies that were there are made in it, too, and go on as they were.
+  // Replaces the engine by a new, empty one, and makes all bodies in it with their state.
   Result<void> use(const MakeEngine& make);
-  // An engine of another kind: what was there goes on in it as it is.
+  // Replaces the engine by one of another kind, which takes over the state.
   Result<void> hand_over(const MakeEngine& make);
   void forget() { engine_ = nullptr, slots_.clear(), parked_.clear(); }  // everything, before another kind of engine
   physics::Engine& engine() { return *engine_; }
@@ -82,8 +82,8 @@ class Bodies {
   MakeEngine make_engine_;
   std::unique_ptr<physics::Engine> engine_;
   std::vector<Slot> slots_;
-  // Walls that nobody needs, highest index first. A wall that comes wakes everybody, one that is moved only those that
-  // it touches: so they are parked.
+  // Walls without a catom, highest index first. They are kept far away, because a new body wakes all others, while a
+  // moved one wakes only those that it touches.
   std::vector<std::uint32_t> parked_;
 };
 

@@ -1,4 +1,4 @@
-// The part of MixedWorld that decides who goes over to dynamics and who goes back.
+// The part of MixedWorld that decides which catoms change to dynamics and which change back.
 #include <algorithm>
 #include <cmath>
 #include <queue>
@@ -21,7 +21,7 @@ void sort_once(std::vector<std::uint32_t>& who) {
 
 }  // namespace
 
-// The reasons in their order: who goes over for two counts for the first.
+// The reasons in their order. A catom with two reasons is counted for the first.
 void MixedWorld::choose_who_goes(double dt, Who& who) {
   const auto take = [&](Who more, std::uint64_t& count) {
     sort_once(more);
@@ -43,7 +43,7 @@ void MixedWorld::choose_who_goes(double dt, Who& who) {
   take(std::move(pushed), changes_.pushed);
 }
 
-// Before it is hit, not after: a wall takes a momentum that it cannot give back.
+// Before the hit, not after it: a wall would absorb momentum that the catom could not give back.
 void MixedWorld::add_hit(double dt, Who& who) const {
   const double reach = 1.02 * catoms_.ensemble().lattice().pitch();
   for (const Loose& one : loose_) {
@@ -52,7 +52,7 @@ void MixedWorld::add_hit(double dt, Who& who) const {
     along(one, dt, [&](const Vec3& place) {
       each_near(place, reach, [&](std::uint32_t catom, const Cell&, const Vec3& at) {
         if (catom == lattice::nobody) return;
-        // How fast it comes, not how fast it passes by.
+        // The speed of approach; what passes by does not count.
         const Vec3 towards = normalized(at - place);
         if (dot(velocity, towards) > options_.hit_speed) who.push_back(catom);
       });
@@ -85,7 +85,7 @@ void MixedWorld::add_pushed(Who& who) const {
     if (force[i] > options_.push) who.push_back(catom_of[i].second);
 }
 
-// And then whoever stood on them, until nobody is left that does.
+// Then the catoms that stood on these, until no more follow.
 void MixedWorld::go_over(Who who) {
   while (!who.empty()) {
     Who beside;

@@ -1,24 +1,24 @@
-// Mixed fidelity: one world whose catoms are partly on the lattice and partly in dynamics, and go over from one to the
-// other while it runs. All of them are catoms of one CatomWorld, with one number each: programs, states, messages and
-// what waits for capacity stay where they are when a catom goes over. What changes is who moves it, and who tells it
-// whom it touches: its cell, or a body in a physics engine. A tick is figure 3 of seed 001, whole:
-//   A  where bodies are, and whom they touch: features that face each other within reach are linked
-//   B  programs and messages of all catoms, and motions on the lattice (CatomWorld::tick)
-//   C  who goes over to dynamics, and which catoms of the lattice somebody may touch: only those are in the engine,
-//      as walls that do not give way
-//   D  the engine; then bonds that bear too much break, and what lies still in a cell again goes back
+// Mixed fidelity: one world in which some catoms are on the lattice and the others in dynamics (bodies in a physics
+// engine). Catoms change from one to the other while the world runs. All are catoms of one CatomWorld and keep their
+// numbers, programs, states and messages. Two things change: what moves a catom, and what decides which catoms it
+// touches (its cell, or its body). A tick has the four steps of figure 3 of seed 001:
+//   A  find where the bodies are and what they touch: features that face each other within reach are linked
+//   B  run the programs, deliver messages, and move catoms on the lattice (CatomWorld::tick)
+//   C  choose the catoms that change to dynamics, and the lattice catoms that a body may touch in this tick: only
+//      these are in the engine, as walls that cannot move
+//   D  advance the engine; break overloaded bonds; bodies that lie still in a cell change back to the lattice
 //
-// Over to dynamics goes who is asked to (`release`), whom something fast is about to hit, whose bond to a catom in
-// dynamics bears much of its strength, who is pushed hard, and who no longer stands on the ground through others of the
-// lattice. It begins at rest in its cell, held by bonds to its neighbours, which break under load. What the lattice
-// holds is rigid: a bond between two of its catoms is not computed.
+// A catom changes to dynamics for one of five reasons: the caller asks for it (`release`), something fast is about to
+// hit it, its bond to a catom in dynamics bears a large part of its strength, something pushes it hard, or no chain of
+// lattice catoms connects it with the ground any more. It begins at rest in its cell, and bonds, which break under
+// load, hold it to its neighbours. The lattice itself is rigid: bonds between two of its catoms are not computed.
 //
-// What is not carried over is little: a motion on the lattice that was under way ends where it began; who goes back
-// loses the rest of its velocity, the distance to the centre of its cell, and its turn (ports are directions of the
-// lattice). `Changes` counts all of it.
+// A change loses little. A lattice motion that was under way ends where it began. A catom that changes back loses the
+// rest of its velocity, its distance from the centre of its cell, and its rotation (ports are directions of the
+// lattice). `Changes` counts these losses.
 //
-// SI units. One thread calls it; inside it uses those of the pool. The same seed gives the same state hash at any
-// number of threads, and after a snapshot.
+// SI units. One thread calls it, and it uses the threads of the pool inside. The same seed gives the same state hash at
+// any number of threads, and after a snapshot.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@
 
 namespace volvox::mixed {
 
-// Of the bond between two neighbours in dynamics: it breaks at the first of these.
+// The bond between two neighbours in dynamics breaks when its load reaches one of these.
 struct BondStrength {
   double axial = 1;       // N, pulled apart
   double shear = 1;       // N
@@ -44,14 +44,14 @@ struct MixedOptions {
   Vec3 gravity{0, 0, -9.81};
   CatomBody body{};
   BondStrength bond{};
-  // The height of the ground, which carries catoms; none: nothing falls for want of support. Usually half a pitch below
-  // the lowest layer.
+  // The height of the ground, usually half a pitch below the lowest layer. None: no catom changes to dynamics because
+  // it has no support.
   std::optional<double> ground{};
-  // Over to dynamics.
-  double hit_speed = 0.5;  // m/s: of one that is about to touch it
-  double give = 0.5;       // of the strength of a bond: with more, the catom at its other end goes over, too
+  // When catoms change to dynamics.
+  double hit_speed = 0.5;  // m/s, of a body that is about to touch it
+  double give = 0.5;       // load of a bond / its strength, above which the catom at the other end changes, too
   double push = 1;         // N, of contacts
-  // Back to the lattice.
+  // When they change back to the lattice.
   bool goes_back = true;
   double rest_speed = 0.05;  // pitches a second, of its centre and of its surface
   double rest_time = 0.5;    // s
@@ -60,15 +60,15 @@ struct MixedOptions {
   std::optional<RingOptions> rings{};
 };
 
-// What went over and back, since the start.
+// How often catoms have changed since the start, and what was lost.
 struct Changes {
-  std::uint64_t asked = 0, hit = 0, loaded = 0, pushed = 0, fell = 0;  // to dynamics, and why
+  std::uint64_t asked = 0, hit = 0, loaded = 0, pushed = 0, fell = 0;  // to dynamics, by reason
   std::uint64_t back = 0;
   std::uint64_t bonds_broken = 0;
   std::uint64_t rolls = 0, rolls_refused = 0, steps_missed = 0;  // by magnets; a sixth of a turn is two steps
   std::uint64_t most = 0;                                        // in dynamics at once
-  double farthest = 0;                                           // m, from the centre of the cell that one went back to
-  double energy_lost = 0;                                        // J, kinetic, of those that went back
+  double farthest = 0;     // m: largest distance from the centre of its cell at a change back
+  double energy_lost = 0;  // J, kinetic, lost by changes back
   std::uint64_t over() const { return asked + hit + loaded + pushed + fell; }
 };
 VOLVOX_TYPE(Changes, asked, hit, loaded, pushed, fell, back, bonds_broken, rolls, rolls_refused, steps_missed, most,
@@ -76,7 +76,8 @@ VOLVOX_TYPE(Changes, asked, hit, loaded, pushed, fell, back, bonds_broken, rolls
 
 class MixedWorld {
  public:
-  // The catoms must outlive it. Between ticks they may be added, removed and looked at; their ticks are its own.
+  // `catoms` must outlive the MixedWorld. Between ticks the caller may add, remove and read catoms; only tick()
+  // advances them.
   MixedWorld(lattice::CatomWorld& catoms, const MixedOptions& options,
              physics::EngineRegistry engines = physics::built_in_engines());
 
@@ -86,17 +87,17 @@ class MixedWorld {
 
   // Makes the engine and starts the programs.
   Result<void> start();
-  // Between ticks; the result does not depend on the threads. Another engine takes the bodies and bonds over, with
-  // their velocities, but without what only the first one knew (docs/decisions/0070).
+  // Changes engine or threads between two ticks. The result does not depend on the threads. Another engine takes over
+  // bodies, velocities and bonds, but not the first engine's internal state (docs/decisions/0070).
   Result<void> use(const std::string& engine, ThreadPool* threads, double max_substep,
                    std::optional<physics::Precision> precision = {});
 
-  // In the next tick a catom of the lattice goes over, with this velocity.
+  // In the next tick this catom of the lattice changes to dynamics, with this velocity.
   Result<void> release(lattice::CatomId catom, const Twist& velocity = {});
   Result<void> tick(Time begin, Time end);
 
   bool in_dynamics(lattice::CatomId catom) const { return catoms_.ensemble().is_loose(catom); }
-  // Of a catom that is there, in dynamics or not.
+  // The catom must exist; it may be on the lattice or in dynamics.
   Pose pose(lattice::CatomId catom) const;
   Twist velocity(lattice::CatomId catom) const;
   std::size_t count_in_dynamics() const { return loose_.size(); }
@@ -104,7 +105,7 @@ class MixedWorld {
   std::size_t bonds() const { return bonds_.size(); }
   const physics::EngineInfo& engine_info() const { return bodies_.engine().info(); }  // after start()
   const Changes& changes() const { return changes_; }
-  double kinetic_energy() const;  // J, of those in dynamics
+  double kinetic_energy() const;  // J, of catoms in dynamics
 
   void archive(Archive& ar);
   std::uint64_t hash();
@@ -129,7 +130,7 @@ class MixedWorld {
       ar("catom", catom), ar("cell", cell), ar("body", body);
     }
   };
-  // Between two catoms of which one at least is in dynamics. No joint: it is to be made.
+  // Between two catoms, at least one of which is in dynamics. An invalid joint: the engine has none yet.
   struct Bond {
     std::uint32_t a = 0, b = 0;  // a < b
     physics::JointId joint;
@@ -156,23 +157,23 @@ class MixedWorld {
   Bodies::MakeEngine maker() const;
   Result<void> make_engine();
   void archive_engine(Archive& ar);
-  // Where and whom: C.
+  // Step C.
   void forget_what_moved();
   void choose_who_goes(double dt, Who& who);
   void add_hit(double dt, Who& who) const;
   void add_loaded(Who& who) const;
   void add_pushed(Who& who) const;
   void go_over(Who who);
-  void move_over(const Who& who, Who& beside);  // beside: those of the lattice that they leave
+  void move_over(const Who& who, Who& beside);  // beside: the lattice catoms that were their neighbours
   Who unsupported(const Who& seeds);
   void update_walls(double dt);
-  // D.
+  // Step D.
   void break_bonds();
   void note_rest(double dt);
   bool lies_in(const Loose& one, lattice::Cell& cell) const;
   void go_back();
   void settle(const std::vector<Home>& homes);
-  // A.
+  // Step A.
   void look_around(bool tell = true);
   void find_touches(std::vector<lattice::Touch>& touches) const;
 
@@ -184,11 +185,11 @@ class MixedWorld {
   void end_rolls(double dt);
 
   const Loose* find_loose(std::uint32_t catom) const;
-  physics::BodyId body_of(std::uint32_t catom);  // a wall is made if there is none
+  physics::BodyId body_of(std::uint32_t catom);  // makes a wall if there is none
   void remove_wall(std::uint32_t catom);
-  void cut(Bond& bond);                   // its joint goes, the bond stays
-  void connect();                         // bonds without joints
-  double use_of(const Bond& bond) const;  // the largest load in parts of the strength
+  void cut(Bond& bond);                   // removes its joint and keeps the bond
+  void connect();                         // makes the joints of bonds that have none
+  double use_of(const Bond& bond) const;  // its largest load / strength
   bool stands(const lattice::Cell& cell) const;
   // visit(catom or nobody, cell, its place) for the cells within 1.3 pitches or less.
   template <class Visit>
@@ -216,10 +217,10 @@ class MixedWorld {
   std::vector<Asked> asked_;  // by catom
   Changes changes_;
 
-  // What follows from the state.
+  // Caches: they follow from the state.
   std::vector<lattice::Touch> touches_;
   std::vector<Pose> looked_at_;  // poses by loose catom when touches were found
-  bool changed_ = true;          // who is where has changed since
+  bool changed_ = true;          // places have changed since then
   bool moved_ = true;            // a body has moved in the last tick
   std::vector<std::uint32_t> visited_;
   std::uint32_t visit_ = 0;

@@ -1,8 +1,8 @@
-// Catoms in dynamics that hold and roll by magnets alone: each has a ring of features around it, poles that are north,
-// south or off (docs/magnets.md has the law; robots/planar_catom is one). Two that touch hold each other by the
-// features that face each other. To roll about another, both fade from feature to feature, as a stepper motor does,
-// while everybody else lets go of the one that rolls. SI units, in the plane z = 0; one thread; the same calls give the
-// same bits.
+// Catoms in dynamics that hold on and roll by magnets alone. Each has a ring of features: poles that are north, south
+// or off (docs/magnets.md has the law of their forces; robots/planar_catom is such a catom). Two catoms that touch hold
+// each other by the features that face each other. A catom rolls about another as a stepper motor turns: both switch
+// gradually from one feature to the next, and all other catoms release the one that rolls. SI units, in the plane
+// z = 0; one thread; the same calls give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct RingOptions {
   double strength = 62;     // A m
   double size = 0.001;      // m
   double range = 0.06;      // m
-  double roll = 1;          // part of the strength with which a catom is rolled; others are held by all of it
+  double roll = 1;          // part of the full strength that rolls a catom; other pairs hold with the full strength
   double step_time = 0.25;  // s, from one feature to the next
   double settle = 0.1;      // s, after the last step, before others are held again
 };
 
-// A catom on its way about another.
+// A catom that rolls about another, its pivot.
 struct Rolling {
   std::uint32_t catom = 0, pivot = 0;
   std::int8_t turn = 1;                // 1: counter-clockwise

@@ -24,8 +24,9 @@ Error McapReader::damaged(const std::string& what) const {
 Result<std::unique_ptr<McapReader>> McapReader::open(const std::filesystem::path& path) {
   std::unique_ptr<McapReader> reader(new McapReader);
   reader->path_ = path;
-  reader->file_.open(path, std::ios::binary);
-  if (!reader->file_)
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) reader->file_.open(path, std::ios::binary);  // a pipe would wait
+  if (!reader->file_.is_open())
     return Diagnostic{path.string(), 0, "the recording cannot be opened",
                       "give the folder of a run that was made with --record"};
   if (auto scanned = reader->scan(); !scanned.ok()) return scanned.error();

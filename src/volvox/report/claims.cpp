@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/text.h"
 #include "volvox/report/table.h"
 
 namespace volvox::report {
@@ -120,11 +120,11 @@ Result<std::vector<Claim>> read_claims(const std::filesystem::path& file) {
   const auto wrong = [&](const std::string& what) {
     return Diagnostic{file.string(), 0, what, "see docs/formats.md, \"Claims\""};
   };
-  std::ifstream in(file);
-  if (!in) return wrong("the file cannot be read");
+  const auto text = read_file(file);
+  if (!text.ok()) return text.error();
   json whole;
   try {
-    whole = json::parse(in);
+    whole = json::parse(*text);
   } catch (const json::parse_error& error) {  // its text has line and column
     return wrong(error.what());
   }

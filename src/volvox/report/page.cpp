@@ -73,13 +73,12 @@ std::string html_picture(const fs::path& file, const std::string& caption) {
 }
 
 std::string html_film(const fs::path& file, const std::string& caption) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string content((std::istreambuf_iterator<char>(in)), {});
-  if (content.empty()) return {};
+  const auto content = read_file(file);
+  if (!content.ok() || content->empty()) return {};
   return fmt::format(
       "<figure class=\"picture\"><video controls loop muted "
       "src=\"data:video/mp4;base64,{1}\"></video><figcaption>{0}</figcaption></figure>\n",
-      xml_escaped(caption), base64(content));
+      xml_escaped(caption), base64(*content));
 }
 
 std::string html_page(const std::string& title, const std::string& body) {

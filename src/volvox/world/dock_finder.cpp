@@ -20,8 +20,8 @@ void DockFinder::add(DockIndex dock, PlacementIndex owner, const Vec3& position)
   positions_.push_back(position);
 }
 
-// Most robots of a swarm are alone: only where the boxes around the docks of two owners come within reach of each
-// other do their docks have to be looked at one by one.
+// Most robots of a swarm are alone. Only where the boxes around the docks of two owners are within reach of each
+// other are their docks compared one by one.
 void DockFinder::find_company(double reach) {
   double largest = 0, total = 0;
   centres_.clear();

@@ -39,7 +39,7 @@ const Quat out_of_dock = Quat::axis_angle({0, 1, 0}, pi / 2);
 
 bool World::slides(DockIndex carrier) const { return latches_ && latches_->pair(carrier).grip == Latches::Grip::slide; }
 
-// What joins two docks, as their latches hold them. `b_in_a` is the pose of b's frame in a's when the dock is closed.
+// The joint of two docks, as their latches hold them. `b_in_a`: the pose of b's frame in a's when the dock is closed.
 physics::JointDesc World::joint_of_docks(DockIndex a, DockIndex b, const Pose& b_in_a) const {
   physics::JointDesc desc;
   desc.type = physics::JointType::dock;
@@ -115,7 +115,7 @@ void World::release_disabled(std::vector<DockEvent>& events) {
   std::vector<DockIndex> leaving;
   for (const DockIndex a : carriers_) {
     const DockIndex b = graph_.partner(a);
-    // What jaws hold is free when they are open; the other dock cannot make them let go.
+    // Jaws release their partner when they are open; the partner's dock cannot open them.
     const bool leaves =
         latches_ && latches_->any(a, b) ? latches_->let_go(*this, a, b) : !docks_[a].enabled || !docks_[b].enabled;
     if (leaves) leaving.push_back(a);
@@ -169,9 +169,9 @@ bool face_each_other(const model::Dock& a, const Quat& rotation_a, const model::
 
 }  // namespace
 
-// A pair that friction alone holds along x slides while its load is more than that. What sticks is firm again: friction
-// of joints that hold creeps (0.1 mm/s in native, physics/native/drive.h), and jaws would lose their load in half a
-// minute. As breakage, it begins after the load's window, at the end of a tick.
+// A pair that only friction holds along x slides while its load exceeds the friction. When it stops, its joint becomes
+// rigid again: a joint that holds by friction creeps (0.1 mm/s in native, physics/native/drive.h), so that jaws would
+// lose their load in half a minute. Sliding begins like breakage: at the end of a tick, by the mean load of the window.
 void World::hold_by_friction() {
   constexpr double still = 2e-4;  // m/s: faster than joints creep
   constexpr double flush = 1e-5;  // m
@@ -181,7 +181,7 @@ void World::hold_by_friction() {
     Latches::Pair& pair = latches_->pair(a);
     const double held = latches_->held_by_friction(a, b);
     const bool slid = slides(a), sticks = slid && std::fabs(engine_->joints()[docks_[a].joint.index].velocity) < still;
-    // Out of the jaws, and back into them as far as it has slid out.
+    // A pull slides it out. A push slides it back, but only as far as it has slid out.
     const double axial = dock_load(a).axial;
     const bool slide = slid ? !sticks : (pair.slip > flush ? std::fabs(axial) : axial) > held;
     if (slide == slid && (!slide || pair.friction == held)) continue;
@@ -202,7 +202,7 @@ double World::dock_slip(DockIndex dock) const {
   return std::max(0.0, engine_->joints()[docks_[carrier].joint.index].position);
 }
 
-// Those that may connect.
+// Lists the docks that may connect.
 void World::list_open_docks() {
   open_docks_->clear();
   for (const DockIndex d : indices<DockIndex>(docks_)) {
@@ -242,7 +242,7 @@ void World::capture(std::vector<DockEvent>& events) {
       const double misfit = latches_->misfit(pair.a, pair.b, length(apart.position.y, apart.position.z),
                                              angle(closed->rotation.conjugate() * apart.rotation));
       latch_time = latches_->close_time(pair.a, pair.b);
-      // The farther askew, the sooner the jaws meet it.
+      // The larger the misalignment, the earlier the jaws jam.
       latches_->pair(pair.a) =
           misfit > 1 ? Latches::Pair{.grip = Latches::Grip::askew, .stop = 1 - 1 / misfit} : Latches::Pair{};
       if (misfit > 1) joined = apart;
@@ -286,7 +286,7 @@ DockLoad World::dock_load(DockIndex dock) const {
   return load;
 }
 
-// Which jaws have jammed, and out of which the partner was pulled.
+// Reports jaws that have jammed, and disconnects pairs that were pulled apart.
 void World::check_latches(std::vector<DockEvent>& events) {
   std::vector<DockIndex> slipping;
   for (const DockIndex a : carriers_) {
@@ -299,8 +299,8 @@ void World::check_latches(std::vector<DockEvent>& events) {
     const DockLoad load = dock_load(a);
     bool slips = false;
     if (docks_[a].phase == DockPhase::latching) {
-      // Jaws that have not closed pull no harder than they press; what they jam on they hold by friction. In whatever
-      // direction, and a moment by the lever at which they reach: the capture distance.
+      // Jaws that have not closed hold no more than their pressing force, and jammed ones no more than their friction,
+      // in any direction. A moment counts as a force at the capture distance, which is the reach of the jaws.
       const double held = jammed ? latches_->held_by_friction(a, b) : latches_->force(a, b);
       const double lever = std::min(dock_models_[a]->capture_distance, dock_models_[b]->capture_distance);
       slips = length(std::max(0.0, load.axial), load.shear) + length(load.bending, load.torsion) / lever > held;
@@ -322,7 +322,7 @@ void World::break_docks(std::vector<DockEvent>& events) {
   std::vector<DockIndex> breaking;
   for (const DockIndex a : carriers_) {
     const DockIndex b = graph_.partner(a);
-    // What jaws hold while they close, or jam, is no stronger than the dock.
+    // Docks with jaws break while they still close, or are jammed, too.
     if (docks_[a].phase != DockPhase::engaged && !(latches_ && latches_->any(a, b))) continue;
     const DockLoad load = dock_load(a);
     if (std::max(load.utilisation(dock_models_[a]->strength), load.utilisation(dock_models_[b]->strength)) >= 1)
@@ -345,7 +345,7 @@ World::DockError World::largest_dock_error() const {
     if (docks_[a].phase != DockPhase::engaged) continue;
     const DockIndex b = graph_.partner(a);
     Pose apart = dock_pose(a).inverse() * dock_pose(b);
-    apart.position.x -= dock_slip(a);  // that is no error
+    apart.position.x -= dock_slip(a);  // sliding is not an error of the joint
     worst.distance = std::max(worst.distance, length(apart.position));
     worst.angle = std::max(worst.angle, angle(dock_turns_[a].conjugate() * apart.rotation));
   }

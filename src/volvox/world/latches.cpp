@@ -86,8 +86,8 @@ void Latches::move(const World& world, double time) {
   }
 }
 
-// Teeth that bear a load rub on their edge while they are drawn out from behind it; jaws that hold by friction along x
-// rub only where they are loaded across it.
+// Teeth rub on their edge when they are drawn back under load, axial or shear. Jaws that hold by friction rub only
+// under shear: an axial load does not press on them.
 void Latches::open(const World& world, DockIndex dock, double time) {
   const model::Latch& latch = *models_[dock];
   Jaws& jaws = jaws_[dock];
@@ -113,7 +113,7 @@ void Latches::close(const World& world, DockIndex dock, double time) {
   const Pair& pair = pairs_[world.dock_status(dock).carrier ? dock : partner];
   const double stop = pair.grip == Grip::askew ? pair.stop : 0;
   jaws.opening = std::max(stop, jaws.opening - time * latch.speed / latch.travel);
-  if (jaws.opening < 1e-9) jaws.opening = 0;  // sums of steps end a rounding off
+  if (jaws.opening < 1e-9) jaws.opening = 0;  // the sum of the steps may miss 0 by rounding
   jaws.jammed = pair.grip == Grip::askew && jaws.opening <= stop;
 }
 

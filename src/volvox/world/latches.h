@@ -1,6 +1,6 @@
-// The jaws of docks that have a <volvox:latch>: they take time, press with a force, jam on what stands askew, and hold
-// by form or by friction (docs/decisions/0072). This is how they move and what they hold; World joins and parts the
-// docks.
+// The jaws of docks that have a <volvox:latch> (docs/decisions/0072): they take time to close, press with a force, jam
+// on a partner that is not aligned ("askew"), and hold by form (teeth behind an edge) or by friction. This class has
+// their motion and what they can hold; World connects and disconnects the docks.
 //
 // SI units. The world owns it. Const functions may be called from several threads at once; the others by one. The same
 // calls give the same bits.
@@ -23,26 +23,26 @@ class World;
 
 class Latches {
  public:
-  // Null: no dock has a latch. Docks that are engaged have theirs closed.
+  // Null: no dock has a latch. The jaws of docks that are engaged begin closed.
   static std::unique_ptr<Latches> create(const World& world);
 
-  // What joins a pair in the engine, by its carrier dock.
+  // How the engine's joint of a pair holds it. Pairs are numbered by their carrier dock.
   enum class Grip : std::uint8_t {
-    firm,   // a dock that is pulled closed, and then does not move
-    askew,  // fixed as it was captured, until the jaws jam on it
+    firm,   // it is pulled closed, and then does not move
+    askew,  // fixed as it was captured; the jaws will jam on it
     slide,  // closed, and slides along x against friction
   };
   struct Pair {
     Grip grip = Grip::firm;
-    double friction = 0;  // N, of the joint, if it slides
-    double slip = 0;      // m, that it has slid out, if it is firm
+    double friction = 0;  // N, of the joint; only if it slides
+    double slip = 0;      // m by which it has slid out; only if it is firm
     double stop = 0;      // opening (1: open) at which jaws jam on a pair that is askew
-    bool told = false;    // that they have jammed
+    bool told = false;    // the event `jammed` has been reported
   };
   struct Jaws {
     double opening = 1;   // 1: open, 0: closed
     bool jammed = false;  // on a partner that stands askew
-    bool stuck = false;   // told to open, and its load is more than its motor overcomes
+    bool stuck = false;   // commanded to open, but the load is too large for its motor
   };
 
   const model::Latch* model(DockIndex dock) const { return models_[dock]; }  // null: a dock without a latch
@@ -50,24 +50,24 @@ class Latches {
   Pair& pair(DockIndex carrier) { return pairs_[carrier]; }
   const Pair& pair(DockIndex carrier) const { return pairs_[carrier]; }
 
-  // Of a free dock: whether its jaws are open. True of a dock without a latch.
+  // Whether the jaws of a free dock are open; true if it has no latch.
   bool ready(DockIndex dock) const { return models_[dock] == nullptr || jaws_[dock].opening >= 1; }
   bool closed(DockIndex dock) const { return models_[dock] == nullptr || jaws_[dock].opening <= 0; }
   bool any(DockIndex a, DockIndex b) const { return models_[a] != nullptr || models_[b] != nullptr; }
-  // Whether teeth of one of the two stand behind an edge.
+  // Whether one of the two holds by form.
   bool form(DockIndex a, DockIndex b) const;
-  // Of a pair of docks, of which one has a latch: whether all jaws have been told to open, and are open.
+  // Whether all jaws of a pair have been commanded to open and are open. At least one of the docks has a latch.
   bool let_go(const World& world, DockIndex a, DockIndex b) const;
   bool jammed(DockIndex a, DockIndex b) const;
-  // The force along x that holds a pair by friction, N: of jaws that are closed or jammed.
+  // The friction along x with which jaws that are closed or jammed hold a pair, N.
   double held_by_friction(DockIndex a, DockIndex b) const;
-  double force(DockIndex a, DockIndex b) const;       // N, with which the jaws of both press
-  double depth(DockIndex a, DockIndex b) const;       // m, the longest of both
-  double close_time(DockIndex a, DockIndex b) const;  // s, of the slower of both
-  // How far two docks stand askew, in multiples of what the jaws bear: `aside` (m, across x) and `angle` (rad).
+  double force(DockIndex a, DockIndex b) const;       // N: the sum of the pressing forces of both
+  double depth(DockIndex a, DockIndex b) const;       // m, the larger of both
+  double close_time(DockIndex a, DockIndex b) const;  // s, the longer of both
+  // The misalignment of two docks, `aside` (m, across x) and `angle` (rad), as a multiple of what the jaws tolerate.
   double misfit(DockIndex a, DockIndex b, double aside, double angle) const;
 
-  // All jaws move for a time, s. Those of free docks open.
+  // Moves all jaws for a time (s). Those of free docks open.
   void move(const World& world, double time);
 
   void archive(Archive& ar);

@@ -22,7 +22,7 @@ using particles::ShapeView;
 Vec3 wide(const Point& p) { return {p.x, p.y, p.z}; }
 Point narrow_point(const Vec3& p) { return {to_float(p.x), to_float(p.y), to_float(p.z), 0}; }
 
-// The size of particles that decides how finely shapes are sampled, and how far the farthest feels them.
+// The particle size by which shapes are sampled, and the distance from which on particles notice them.
 struct Sizes {
   double least = 1e9, reach = 0;
 };
@@ -43,8 +43,8 @@ Sizes sizes_of(const model::Matter& matter) {
   return sizes;
 }
 
-// What is thrown goes no farther in a substep than half its width: it would come out behind a thin wall, or be pressed
-// through it by what follows.
+// An emitted particle moves at most half its width in a substep. A faster one could pass a thin wall, or be pressed
+// through it by those that follow.
 double longest_substep(const model::Matter& matter) {
   double longest = matter.max_substep;
   const auto add = [&](const auto& source, double way) {
@@ -67,8 +67,8 @@ model::Bounds bounds_in(const Pose& link, const model::Matter& matter) {
   return bounds;
 }
 
-// Grains that stand exactly one above the other never fall to a side. Places are so much of a radius off their grid,
-// along each axis.
+// Grains exactly above each other would never fall to a side. So each is moved off its grid point, along each axis, by
+// up to this part of its radius.
 constexpr double off_grid = 0.01;
 Vec3 somewhere(RandomStream& random, double radius) {
   const double x = random.uniform(-off_grid, off_grid), y = random.uniform(-off_grid, off_grid);
@@ -86,7 +86,7 @@ Diagnostic Matter::at(int line, const std::string& what, const std::string& fix)
   return {description_->file, line, what, fix};
 }
 
-// Errors of the particles know no file.
+// The particles' errors have no file and line.
 Error Matter::at(int line, const Error& error) const {
   Error placed;
   for (const Diagnostic& d : error.diagnostics()) placed.add(d.file.empty() ? at(line, d.what, d.fix) : d);
@@ -374,8 +374,8 @@ bool Matter::is_free(const Source& source, const Vec3& point, double ahead, std:
   return true;
 }
 
-// The layers that have left the opening by now, each as far from it as it has come. What would be in a body, beyond one
-// or outside the world is not made; nor is a grain where one is already: they would be thrown apart.
+// The layers that have left the opening by now, each at the distance that it has moved. A particle is not made inside
+// or behind a body or outside the world, and a grain not where another one is: they would be thrown apart.
 Result<void> Matter::emit(Source& source, double time) {
   const model::Emitter& emitter = *source.emitter;
   const double every = source.pitch / emitter.speed;

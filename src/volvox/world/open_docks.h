@@ -1,9 +1,9 @@
-// The docks that are free to connect, by owner, and which owners are near each other: most robots of a swarm are alone,
-// and then none of their docks has to be looked at.
+// The docks that are free to connect, by owner, and the pairs of owners that are near each other. Most robots of a
+// swarm are alone, and their docks need not be looked at.
 //
-// An owner is seen as a box around its links with such docks. Pairs of owners are listed with a margin, and the list
-// holds until somebody has left the box that was listed for it. Positions in m, world frame. For one thread. What is
-// found follows from the positions alone, whatever was listed before.
+// Every owner has a box around its links with free docks. Pairs of owners are listed with a margin, and the list stays
+// valid until an owner leaves its box. Positions in m, world frame. For one thread. The result follows from the
+// positions alone; earlier lists do not change it.
 #pragma once
 
 #include <span>
@@ -44,7 +44,7 @@ class OpenDocks {
   struct Box {
     Vec3 low, high;
   };
-  // More pairs than this of an owner, or a box so much larger than most, are not listed: then everybody is looked at.
+  // With more pairs for each owner, or boxes so much larger than most, there is no list: all owners are looked at.
   static constexpr std::size_t most_pairs_an_owner = 32;
   static constexpr double much_larger = 8;
 

@@ -1,5 +1,5 @@
-// What is probably not meant, in a world before its first tick: bodies that overlap, moments of inertia that no body of
-// its mass and size can have.
+// Warnings about a world before its first tick: what its author has probably not intended. Bodies that overlap, and
+// moments of inertia that are impossible for the mass and size of the body.
 // Only reads the world, in the thread that calls it. The same world gives the same lines.
 #pragma once
 

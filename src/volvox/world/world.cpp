@@ -88,8 +88,8 @@ Result<void> World::change_engine(std::unique_ptr<physics::Engine> engine) {
   return {};
 }
 
-// What another engine goes on from. One that keeps the friction of joints gets that of flush faces without a load, or
-// it would rub for good by the load of this moment.
+// The state from which another engine continues. An engine that cannot change the friction of a joint gets the friction
+// of unloaded flush faces; otherwise the load of this moment would determine it for the rest of the run.
 bool World::hand_over(SaveArchive& state, bool to_one_that_follows_loads) {
   auto* rubbing = dynamic_cast<physics::JointFriction*>(engine_.get());
   if (rubbing == nullptr || to_one_that_follows_loads) return engine_->archive_common(state);
@@ -326,12 +326,12 @@ std::optional<double> World::collision_time() const {
   return times == nullptr ? std::nullopt : std::optional(times->collision_s());
 }
 
-// By the load of the last advance, because the load of this one depends on the friction. Friction that lags behind its
-// load takes energy out, too: whatever its bound is, it only brakes.
+// Sets the friction from the load of the last advance, because the load of this one depends on the friction. The delay
+// adds no energy: friction only brakes, whatever its bound is.
 void World::rub_flush_faces() {
   if (flush_joints_.empty()) return;
   auto* engine = dynamic_cast<physics::JointFriction*>(engine_.get());
-  if (engine == nullptr) return;  // it keeps the friction of no load: left_out() says so
+  if (engine == nullptr) return;  // it keeps the friction of unloaded faces: left_out() says so
   for (const JointIndex j : flush_joints_)
     rub(*engine, joints_[j], *joint_models_[j], engine_->loads()[joints_[j].index]);
 }

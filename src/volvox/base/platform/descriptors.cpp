@@ -8,6 +8,12 @@ namespace volvox::platform {
 
 void close_on_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
+void keep_standard_streams() {
+  // Open for the other direction: a program that prints is told that it cannot.
+  for (int stream = 0; stream <= 2; ++stream)
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) != stream) return;
+}
+
 bool few_descriptors_left(int newest) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;

@@ -13,6 +13,10 @@ void close_on_exec(int descriptor);
 // the lowest free number. Who serves strangers stops here, and leaves the rest to the files of the run.
 bool few_descriptors_left(int newest);
 
+// A standard stream that the parent has closed stays closed for whoever uses it, but its number is taken: the first
+// file that a program opens would get it, and what is printed would be written into that file. To be called first.
+void keep_standard_streams();
+
 // Keeps a named pipe open for writing, so that to open it once more does not wait for somebody who reads it.
 class HeldPipe {
  public:

@@ -1,8 +1,6 @@
 // Small files for the tests of the reader, in a folder that lives as long as the test.
 #pragma once
 
-#include <unistd.h>
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,41 +8,19 @@
 #include <map>
 #include <string>
 
+#include "volvox/base/test/temporary_folder.h"
 #include "volvox/model/reader.h"
 
 namespace volvox::model::test {
 
-class TestFolder {
+class TestFolder : public TemporaryFolder {
  public:
-  TestFolder() {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    // With the process: the same test may run twice at a time, in two builds.
-    std::string name =
-        std::string("volvox_model_") + info->test_suite_name() + "_" + info->name() + "_" + std::to_string(getpid());
-    for (char& c : name) {
-      if (c == '/') c = '_';
-    }
-    path_ = std::filesystem::path(testing::TempDir()) / name;
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~TestFolder() {
-    std::error_code code;
-    std::filesystem::remove_all(path_, code);
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
   std::filesystem::path write(const std::string& name, const std::string& text) const {
-    std::filesystem::path file = path_ / name;
+    std::filesystem::path file = *this / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << text;
     return file;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline constexpr const char* inertial =

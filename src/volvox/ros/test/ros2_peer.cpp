@@ -98,15 +98,21 @@ class Bytes {
   std::size_t at_ = 0;
 };
 
+// The next message as it is sent; empty: there is none.
+std::vector<unsigned char> take_bytes(dds_entity_t reader) {
+  ddsi_serdata* data[1] = {nullptr};
+  dds_sample_info_t about[1];
+  if (dds_takecdr(reader, data, 1, about, DDS_ANY_STATE) != 1) return {};
+  std::vector<unsigned char> bytes(about[0].valid_data ? ddsi_serdata_size(data[0]) : 0);
+  if (!bytes.empty()) ddsi_serdata_to_ser(data[0], 0, bytes.size(), bytes.data());
+  ddsi_serdata_unref(data[0]);
+  return bytes;
+}
+
 void check_bytes_of_joint_states(dds_entity_t reader) {
   wait_for("joint states arrive as bytes", [&] {
-    ddsi_serdata* data[1] = {nullptr};
-    dds_sample_info_t about[1];
-    if (dds_takecdr(reader, data, 1, about, DDS_ANY_STATE) != 1) return false;
-    if (!about[0].valid_data) return ddsi_serdata_unref(data[0]), false;
-    std::vector<unsigned char> bytes(ddsi_serdata_size(data[0]));
-    ddsi_serdata_to_ser(data[0], 0, bytes.size(), bytes.data());
-    ddsi_serdata_unref(data[0]);
+    const std::vector<unsigned char> bytes = take_bytes(reader);
+    if (bytes.empty()) return false;
     expect(bytes.size() > 4 && bytes[0] == 0 && bytes[1] == 1, "it is plain CDR, little endian");
     Bytes message(std::span<const unsigned char>(bytes).subspan(4));
     expect(message.take<std::int32_t>() >= 0 && message.take<std::uint32_t>() < 1'000'000'000, "a stamp is first");
@@ -155,13 +161,8 @@ void check_offers(dds_entity_t participant) {
 // Plain CDR again: red grains on the ground half a metre away, as a viewer of point clouds reads them.
 void check_bytes_of_particles(dds_entity_t reader) {
   wait_for("particles arrive as bytes", [&] {
-    ddsi_serdata* data[1] = {nullptr};
-    dds_sample_info_t about[1];
-    if (dds_takecdr(reader, data, 1, about, DDS_ANY_STATE) != 1) return false;
-    if (!about[0].valid_data) return ddsi_serdata_unref(data[0]), false;
-    std::vector<unsigned char> bytes(ddsi_serdata_size(data[0]));
-    ddsi_serdata_to_ser(data[0], 0, bytes.size(), bytes.data());
-    ddsi_serdata_unref(data[0]);
+    const std::vector<unsigned char> bytes = take_bytes(reader);
+    if (bytes.empty()) return false;
     Bytes message(std::span<const unsigned char>(bytes).subspan(4));
     message.take<std::int32_t>(), message.take<std::uint32_t>();
     expect(message.text() == "world", "particles are in the world's frame");

@@ -40,8 +40,10 @@ Result<std::unique_ptr<VideoWriter>> VideoWriter::create(const std::filesystem::
   if (width % 2 != 0 || height % 2 != 0)
     return Error(fmt::format("a video cannot have {} x {} pixels", width, height),
                  "give even numbers, such as 1280x720");
-  const std::filesystem::path part = part_of(file);
   std::error_code ignored;
+  if (std::filesystem::is_fifo(file, ignored))  // to open it would wait for somebody who reads it
+    return Diagnostic{file.string(), 0, "the video cannot be written into a pipe", "give the name of a file"};
+  const std::filesystem::path part = part_of(file);
   if (std::filesystem::is_directory(file, ignored) || !std::ofstream(part, std::ios::binary | std::ios::app))
     return Diagnostic{file.string(), 0, "the video cannot be written", "give a path that can be written"};
 
