@@ -95,7 +95,7 @@ void Flooding::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   result_ = flood_result(simulation);
   metrics.set("catoms", real(plan_.cells.size()), "number of catoms");
   metrics.set("coloured", real(result_.reached()), "catoms that have the packet at the end");
-  for (const int percent : {50, 95, 100})
+  for (const int percent : {10, 50, 95, 100})
     metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0),
                 fmt::format("when {} % of the catoms had the packet; -: never", percent));
   metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing * std::sqrt(plan_.power / 1e-3),

@@ -100,7 +100,8 @@ class Planner {
   std::map<std::string, std::vector<std::size_t>> runs_;  // by command, one a seed
 };
 
-Result<Reproduction> plan_of(std::vector<Claim> claims, std::size_t seeds, std::uint64_t first_seed,
+// `full`: claims of which the paper tells its number of trials get at least as many seeds.
+Result<Reproduction> plan_of(std::vector<Claim> claims, std::size_t seeds, std::uint64_t first_seed, bool full,
                              const sim::Library& library) {
   Reproduction r;
   r.seeds = seeds;
@@ -112,7 +113,7 @@ Result<Reproduction> plan_of(std::vector<Claim> claims, std::size_t seeds, std::
     row.claim = std::move(claim);
     if (row.claim.missing.empty()) {
       if (auto located = sim::locate_experiment(row.claim.experiment, library); !located.ok()) return located.error();
-      const std::size_t wanted = row.claim.chance ? seeds : 1;
+      const std::size_t wanted = !row.claim.chance ? 1 : full ? std::max(seeds, row.claim.trials) : seeds;
       auto runs = planner.runs_of(row.claim, false, wanted);
       if (!runs.ok()) return runs.error();
       row.runs = std::move(*runs);
@@ -270,7 +271,8 @@ int reproduce_command(const ReproduceArguments& arguments, sim::Library& library
   claims = selected(std::move(*claims), arguments.what);
   if (!claims.ok()) return complain(claims.error());
   const int seeds = arguments.seeds.value_or(arguments.full ? full_seeds : quick_seeds);
-  auto r = plan_of(std::move(*claims), narrow<std::size_t>(seeds), arguments.seed, library);
+  auto r = plan_of(std::move(*claims), narrow<std::size_t>(seeds), arguments.seed, arguments.full && !arguments.seeds,
+                   library);
   if (!r.ok()) return complain(r.error());
   if (arguments.list) {
     fmt::print("{}", arguments.json ? to_json_text(to_json(*r, {}), 2) + "\n" : list_of(*r));

@@ -16,9 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* known_keys[] = {"place",   "dt",        "than",   "claim",  "missing",     "experiment",
-                                      "set",     "duration",  "metric", "unit",   "paper_value", "at_least",
-                                      "at_most", "tolerance", "better", "chance", "explains",    "picture"};
+constexpr const char* known_keys[] = {"place",       "dt",       "than",     "claim",     "missing",
+                                      "experiment",  "set",      "duration", "metric",    "unit",
+                                      "paper_value", "at_least", "at_most",  "tolerance", "better",
+                                      "chance",      "explains", "picture",  "trials"};
 
 // Reads one claim; the first mistake is kept.
 class ClaimReader {
@@ -39,6 +40,10 @@ class ClaimReader {
     if (from_.contains("chance")) {
       if (from_["chance"].is_boolean()) claim.chance = from_["chance"];
       else fail("chance is true or false");
+    }
+    if (const auto trials = number("trials")) {
+      if (*trials >= 1 && *trials <= 10'000 && *trials == std::floor(*trials)) claim.trials = truncated(*trials);
+      else fail("trials is a whole number from 1 to 10000");
     }
     claim.dt = text("dt");
     claim.set = settings("set");

@@ -41,6 +41,7 @@ struct Claim {
   double tolerance = 0;
   Better better = Better::neither;  // on which side of the paper's number a value is better
   bool chance = true;               // false: every seed gives the same, so one is run
+  std::size_t trials = 0;           // that the paper had: a full run has at least as many seeds; 0: it does not say
   std::string explains;             // what explains a difference
   std::optional<ClaimPicture> picture;
 };
