@@ -1,7 +1,7 @@
-// Restitution. A contact that is reached within a substep bounces in it, from where it is when the substep begins, with
-// the energy that it would have after the impact: bodies keep to their parabolas exactly (Island::outer_fall), so a
-// bounce is as high as it should be whatever the substep.
-// SI units. Pure functions.
+// Restitution. A contact that closes within a substep bounces in that substep. It leaves from its place at the
+// beginning of the substep, with the energy that it would have after the impact. Falling bodies follow their parabolas
+// exactly (Island::outer_fall), so the height of a bounce is right for every length of the substep. SI units. Pure
+// functions.
 #pragma once
 
 #include "volvox/physics/native/contact_rules.h"
@@ -12,7 +12,7 @@ namespace volvox::physics::native {
 template <class T>
 struct BounceInput {
   T restitution, separation;
-  T approach;         // the normal speed before the substep; negative: they close
+  T approach;         // the normal speed before the substep; negative: the gap closes
   T rebound;          // see ContactPoint
   MaskOf<T> carries;  // it pushed in the last substep
   T pull;             // the outer acceleration along the normal
@@ -27,12 +27,14 @@ struct Bounce {
   T later;  // for ContactPoint::rebound
 };
 
-// Along the normal, v is the speed, a the pull and s the gap. The impact has v^2 - 2 a s, and afterwards e^2 of it.
-// What leaves at s with the same energy has w^2 = e^2 (v^2 - 2 a s) + 2 a s, and w + a h at the end of the substep.
-// Where that is negative, the bounce does not reach so high: the contact is closed in this substep and bounces in the
-// next. What nothing but another hit of this substep presses together passes, and bounces in the next substep by what
-// it then has: held without a bounce, hits in a row would lose most of their energy. What rests on another does not
-// pass.
+// Along the normal, v is the speed, a the pull, s the gap and e the restitution. The square of the impact speed is
+// v^2 - 2 a s, and e^2 times that after the impact. A body that leaves at s with the same energy has the speed w with
+// w^2 = e^2 (v^2 - 2 a s) + 2 a s, and w + a h at the end of the substep. If w^2 is negative, the bounce does not reach
+// the height s: the contact closes in this substep and bounces in the next.
+//
+// A contact that only another hit of this substep closes is left out now and bounces in the next substep, with the
+// speed that it has then. (If it were held without a bounce, a row of hits would lose most of its energy.) Contacts of
+// resting bodies are never left out.
 template <class T>
 VOLVOX_KERNEL Bounce<T> plan_bounce(const BounceInput<T>& in) {
   using Mask = MaskOf<T>;

@@ -1,10 +1,10 @@
 // Contacts of a large group, eight side by side.
 //
-// Which contacts go together: no two of a batch have an island in common, so that a batch is Gauss-Seidel as one
-// contact after the other is, in another order. The order follows from the state alone. Only what pushes, or has been
-// found to approach too fast, is in a batch; the rest, most of a pile, is watched: between two sweeps each island is
-// measured, and a contact is looked at when what its islands have moved may have brought it to its target. Contacts
-// that do not fit (on trees of several parts, and within a loop) are solved one by one before the batches.
+// No two contacts of a batch have an island in common, so solving a batch is Gauss-Seidel in another order. The order
+// follows from the state alone. A batch has only contacts that push, or that have been found to approach too fast. The
+// others, most of a pile, are watched: between two sweeps the change of every island is measured, and a contact is
+// checked when the changes of its islands may have brought it to its target. Contacts that do not fit (on trees of
+// several parts, and within a loop) are solved one by one before the batches.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -17,13 +17,15 @@
 namespace volvox::physics::native {
 namespace {
 
-// Fewer than this do not fill the lanes; nor do groups gain of which more than an eighth does not fit.
+// Groups of fewer contacts do not fill the lanes. Groups of which more than an eighth does not fit gain nothing,
+// either.
 constexpr std::size_t fewest_in_lanes = 400;
-// Columns of a side, by size: contacts whose sides have like sizes share a batch, as wide as the widest.
+// The columns of a side, by class of size. Contacts with the same classes share a batch, which is as wide as the
+// widest.
 constexpr int columns_up_to[GroupRoom::LaneSet::sizes] = {0, 12, ContactBatch::most_blocks* row_block};
-// What is watched is looked at after each of the first sweeps, and then after every second one.
+// Watched contacts are checked after each of this many first sweeps, and then after every second one.
 constexpr std::size_t looks_in_each_sweep = 8;
-// Fewer are solved before another thread has begun.
+// Fewer contacts are solved before another thread would have begun.
 constexpr std::size_t worth_sharing = 256;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -54,8 +56,8 @@ struct Side {
   int block(int i) const { return blocks ? blocks[i] : i; }
 };
 
-// How much faster a body may get along a normal (`turn`: its arm x the normal) for a unit of its island's whitened
-// coordinates: no more than if no joint held it.
+// An upper bound of the change of a body's speed along a normal (`turn`: arm x normal) for a unit change of its
+// island's whitened coordinates: that of a body without joints.
 double response_alone(const Body& body, const Vec3& turn) {
   const double least = std::min({body.moments.x, body.moments.y, body.moments.z});
   return (1 + 1e-6) * std::sqrt(1 / body.mass + length_squared(turn) / least);
@@ -65,14 +67,14 @@ double response_alone(const Body& body, const Vec3& turn) {
   return width == 0 || wide_dot(row, row, width) <= length * length;
 }
 
-// How long the rows of a contact's normal are, a little more than less: so much do the coordinates of its sides change
-// its normal speed at most, for a unit.
+// The lengths of the rows of a contact's normal, rounded up: a unit change of the coordinates of a side changes the
+// normal speed by at most this.
 struct RowLengths {
   double a = 0, b = 0;
   static double of(double square) { return (1 + 1e-6) * std::sqrt(square); }
 };
 
-// Writes the row of a contact's normal, where all three of them will lie if they are ever needed.
+// Writes the normal's row of a contact, in the place that all three rows get if they are needed.
 RowLengths write_normal_row(const Islands& islands, const GroupRoom::WatchedSides& sides, RowContact& c) {
   const bool both = sides.island_a == sides.island_b && c.width_b == 0;  // sides in one row
   const NodeRows a = islands[at(sides.island_a)]->node_rows(sides.node_a, both);
@@ -91,7 +93,7 @@ class LaneFiller {
   LaneFiller(const Islands& islands, GroupRoom& room, std::size_t section)
       : islands_(islands), room_(room), set_(room.lane_sets[section]) {}
 
-  // The first batch that has a lane to spare and neither of its islands.
+  // The first batch with a free lane that has neither of its islands.
   void add(std::size_t contact) {
     const GroupRoom::Active& where = room_.active[contact];
     const RowContact& hot = room_.hot[contact];
@@ -152,8 +154,8 @@ class LaneFiller {
   }
 
   void write(ContactBatch& batch, int lane, const RowContact& hot, const Side& a, const Side& b) {
-    // Zeros lose their sign, and what does not push has no friction: whether a batch is passed over depends on how many
-    // lanes a register has.
+    // Zeros get no sign, and contacts that do not push no friction. Otherwise results would depend on the width of the
+    // registers, because it decides which batches are skipped.
     const bool pushes = hot.impulse[0] > 0;
     for (int i = 0; i < 3; ++i)
       batch.impulse[i][lane] = pushes ? hot.impulse[i] + 0.0 : 0.0, batch.free[i][lane] = hot.free[i];
@@ -253,7 +255,7 @@ GroupRoom::WatchedSides ContactSolver::watched_sides(const GroupRoom& room, std:
           where.node_b};
 }
 
-// Once more what a contact in lanes comes to, m/s above its target.
+// Computes again how far a contact in lanes is above its target, m/s.
 double ContactSolver::spare_in_lanes(const Islands& islands, GroupRoom& room, std::size_t index) const {
   RowContact& hot = room.hot[index];
   (void)write_normal_row(islands, watched_sides(room, index), hot);
@@ -284,7 +286,8 @@ void ContactSolver::begin_lanes(const World& world, const Islands& islands, Grou
   }
 }
 
-// Between two sweeps, when all islands have been measured. What approaches too fast goes into a batch.
+// Checks watched contacts between two sweeps, after the islands were measured, and puts those that approach too fast
+// into batches.
 void ContactSolver::look_at_watches(const World& world, Islands& islands, GroupRoom& room, std::size_t section,
                                     double step) const {
   GroupRoom::LaneSet& set = room.lane_sets[section];
@@ -369,7 +372,7 @@ void ContactSolver::sweep_in_lanes(const World& world, Islands& islands, const G
   end_lanes(islands, room);
 }
 
-// How far each island has got since the last time: see GroupRoom::Journey.
+// How far each island has moved since the last time: see GroupRoom::Journey.
 void ContactSolver::measure_islands(GroupRoom& room) const {
   for (const int index : room.across) {
     GroupRoom::Journey& journey = room.journeys[at(index)];
@@ -382,7 +385,7 @@ void ContactSolver::measure_islands(GroupRoom& room) const {
   }
 }
 
-// The impulses go back to the contacts, the coordinates to the islands.
+// Copies the impulses back to the contacts, and the coordinates to the islands.
 void ContactSolver::end_lanes(Islands& islands, GroupRoom& room) const {
   std::size_t members = 0, lanes = 0;
   for (std::size_t k = 0; k < room.sections.size(); ++k) {

@@ -35,8 +35,8 @@ Vec3 rim_point(const Body& a, const Body& b, const ContactPoint& c) {
 
 }  // namespace
 
-// Within a group contacts keep the order in which they were found, so that neither the slots
-// of islands nor the number of threads can be seen in the result.
+// Within a group contacts keep the order of detection, so that the result depends neither on the slots of islands nor
+// on the number of threads.
 void ContactSolver::regroup(const World& world, const Islands& islands, const PlaneContacts& planes) {
   touching_.reset(islands.size());
   group_of_.assign(islands.size(), -1);
@@ -131,7 +131,7 @@ void ContactSolver::for_islands(Islands& islands, const Group& group, ThreadPool
 void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step,
                                   ThreadPool* threads) const {
   static thread_local GroupRoom own_room;
-  GroupRoom& room = own_room;  // this thread's, whoever works in it
+  GroupRoom& room = own_room;  // belongs to this thread
   const Group& group = groups_[index];
   Work::add(work_.group_substeps, 1);
   place(world, islands, group, threads);
@@ -145,10 +145,9 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.finish(world, step, own); });
 }
 
-// Where contacts refute what drives were expected to do (see Verdict), those islands are
-// predicted again, and all contacts start again: what they came to while a motor was too strong
-// is far from what they come to now, and sweeps that went on from there left robots in a jam with
-// more than they could get rid of.
+// Where contacts refute the expected state of a drive (see Verdict), those islands are predicted again and all contacts
+// start again from their first impulses. (Sweeps that went on from impulses found with a motor that was too strong left
+// jammed robots with errors that they did not remove.)
 void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
                           ThreadPool* threads) const {
   if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
@@ -197,7 +196,7 @@ void ContactSolver::place(World& world, Islands& islands, const Group& group, Th
   });
 }
 
-// How much faster than now two bodies may approach in this substep, m/s: what is hit passes on what it was hit with.
+// How much faster than now two bodies may approach in this substep, m/s: a body that is hit passes its speed on.
 double ContactSolver::reach_of(const Group& group, double step) const {
   if (group.last_island - group.first_island == 1) return least_reach;
   double fastest = least_reach;
@@ -208,7 +207,7 @@ double ContactSolver::reach_of(const Group& group, double step) const {
   return std::min(fastest, reach_speed);
 }
 
-// Geometry at the present poses.
+// Updates the geometry of contacts to the present poses.
 void ContactSolver::refresh(World& world, const Group& group, double step, ThreadPool* threads) const {
   parallel_for(threads, group.last_point - group.first_point, 64,
                [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
@@ -251,10 +250,9 @@ void ContactSolver::start_impulses(World& world, const Group& group, double step
   }
 }
 
-// Where a body comes to lie on the world, each of its contacts starts with its share of what
-// would stop that body, and the part of its island that hangs on it, alone. For a long chain
-// that lies down this is nearly the solution; started from nothing, the sweep would let the
-// first contacts carry the whole chain, and the loads between them would break it.
+// The first guess for a body that lands on the world: its contacts share the impulse that would stop this body, with
+// its part of the island's mass, alone. For a long chain that lies down this is close to the solution. From zero, the
+// sweep would let the first contacts carry the whole chain, and the loads between them would break it.
 Vec3 ContactSolver::first_impulse(const World& world, const ContactPoint& c, double step) const {
   const Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
   if (c.impulse != Vec3{} || a.carried || b.island >= 0) return c.impulse;
@@ -273,9 +271,9 @@ void ContactSolver::refresh_point(const World& world, ContactPoint& c, double st
   if (c.normal_of == ContactPoint::NormalOf::centres && length(between) > 1e-9) n = normalized(between);
   const double core = dot(between, n);
   c.separation = core - c.radius;
-  // One point for both sides, half-way between the two surfaces: below the corner that touches, not below the spot of
-  // the face that it touched when it was found. (What rolls on a face would leave that spot behind, and the pressure
-  // there would drive it on.)
+  // One point for both sides, half-way between the two surfaces, at the corner that touches and not at the place of the
+  // face where it was found. (A body that rolls on a face moves away from that place, and pressure there would drive
+  // it.)
   const Vec3 point = c.normal_of == ContactPoint::NormalOf::a
                          ? on_a - between + n * (c.radius - c.radius_a + c.separation / 2)
                          : on_a - n * (c.radius_a + c.separation / 2);
@@ -393,12 +391,12 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   const GroupRoom::Active& where = room.active[index];
   if (!room.anew[at(where.island_a)] && (where.island_b < 0 || !room.anew[at(where.island_b)])) return;
   prepare(world, islands, room, index, step);
-  // Of a contact that need not push its rows are perhaps never needed.
+  // A contact that does not push may never need its rows.
   const bool pushes = points_[at(where.point)].impulse != Vec3{} || room.hot[index].free[0] < room.hot[index].target;
   if (!where.in_lanes || pushes) fill_rows(world, islands, room, index, step);
 }
 
-// What can be told of a contact without its rows. Its target is that of one that has pushed nothing yet.
+// What is known of a contact without its rows. Its target assumes that it has not pushed yet.
 void ContactSolver::prepare(const World& world, Islands& islands, GroupRoom& room, std::size_t index,
                             double step) const {
   const GroupRoom::Active& where = room.active[index];
@@ -450,15 +448,16 @@ void ContactSolver::fill_rows(const World& world, Islands& islands, GroupRoom& r
   hot.tangent_gain = largest > least ? 1 / largest : 0;
 }
 
-// A contact that gives way loses give * impulse of its target to what it bears: the bound on how
-// fast it may push apart is on what is left.
+// The load of a soft contact reduces its target by give * impulse; the bound on the speed of separation applies to the
+// rest.
 void ContactSolver::set_target(ContactPoint& c, double give, double step) const {
   const double fastest = fastest_push + give * dot(c.impulse, c.frame[0]);
   c.target = c.separation > 0 ? -c.separation / step
                               : clamp(correction * (-c.separation - allowed_overlap) / step, 0, fastest);
 }
 
-// What falls past another by less than outer_fall() may be that much nearer than the sweeps knew: it counts as held.
+// Whether a contact holds its bodies at the end of the sweeps. One without an impulse does, too, if its gap is smaller
+// than the fall of a substep: outer_fall() may bring the bodies that much nearer than the sweeps assume.
 bool ContactSolver::holds(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const {
   const GroupRoom::Active& where = room.active[index];
   const ContactPoint& c = points_[at(where.point)];

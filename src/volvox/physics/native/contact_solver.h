@@ -1,10 +1,8 @@
-// Islands that touch each other form a group, and groups know nothing of each other: each is
-// moved through a substep on its own, while its data is at hand. Within a group contacts are
-// solved by an exact Gauss-Seidel sweep in whitened coordinates. Each island keeps the sum a
-// of what its contacts did to it; a contact's velocity is then
+// Islands that touch each other form a group. Groups do not depend on each other: each is moved through a substep
+// alone, while its data is in the cache. Within a group, contacts are solved by exact Gauss-Seidel sweeps in whitened
+// coordinates. Each island keeps the sum a of the effects of its contacts; a contact's velocity is then
 //   v = v0 + y_A.a_A + y_B.a_B        (y: its rows in the islands' coordinates)
-// and an impulse d adds y d to a. Neither adhesion nor a breach of the friction cone can
-// remain: every impulse is projected when it is made.
+// and an impulse d adds y d to a. Every impulse is projected onto the friction cone at once, so that no contact pulls.
 #pragma once
 
 #include <array>
@@ -30,17 +28,17 @@ class Detector;
 class PlaneContacts;
 class Tree;
 
-// A tree that is a group of its own, and touches only what stands still.
+// A tree that is a group of its own and touches only bodies that do not move.
 struct FlockMember {
   const Tree* tree = nullptr;
   int island = -1;
   std::span<const int> points;        // its contacts
-  std::uint64_t where = 0;            // how many on each node: lanes that touch alike go together
-  bool on_planes = false;             // it has no others, and they are in PlaneContacts
+  std::uint64_t where = 0;            // the number of contacts of each node: trees with equal ones share lanes
+  bool on_planes = false;             // its contacts are all in PlaneContacts
   int pattern = -1, first_body = -1;  // of the tree
 };
 
-// Room for one group at a time; one for each thread, so that it stays in its cache.
+// Scratch memory for one group at a time; one for each thread, so that it stays in its cache.
 struct GroupRoom {
   struct Active {
     int point;
@@ -57,35 +55,34 @@ struct GroupRoom {
     double slide[2];  // of a contact that slides: friction per unit of its normal impulse
   };
 
-  // How far the whitened coordinates of an island may have got since some earlier moment. They swing to and fro: all
-  // their changes add up to far more than they are away from where they were. So small islands of one part now and then
-  // drop an anchor, and are measured from there when it matters. From then to now they got at most
+  // A bound of how far the whitened coordinates of an island have moved since some earlier moment. They oscillate, so
+  // the sum of all changes is far more than the distance. Small islands of one part therefore remember a point now and
+  // then (the anchor), and their distance from it is measured when it matters. From then to now they moved at most
   //   (gone + away)(now) - (gone - away)(then).
   struct Journey {
-    double gone = 0;       // the ways from one anchor to the next; all changes, where nothing is measured
-    double away = 0;       // how far from the last anchor, at most
-    bool measured = true;  // nothing less is known to be true of `away`
+    double gone = 0;       // the distances between successive anchors; the sum of all changes if not measured
+    double away = 0;       // at most this far from the last anchor
+    bool measured = true;  // `away` is exact
     std::span<const double> coordinates;  // empty: not measured
     std::size_t anchor = 0;               // in anchors
   };
-  // A contact that pushes nothing need not be looked at before the islands of its two sides have got so far that it
-  // might: a change of length l of their coordinates changes its normal speed by at most `response` l (Cauchy-Schwarz).
+  // A contact that does not push need not be looked at until its islands have moved far enough: a change of their
+  // coordinates of length l changes its normal speed by at most `response` l (Cauchy-Schwarz).
   struct Idle {
     double spare = -1;    // m/s; negative: it must be looked at
     double response = 0;  // the length of its normal row
     double since = 0;     // gone - away of both when it was looked at
   };
 
-  // Contacts one behind the other that are swept by one thread: first those that are solved one by one, then those that
-  // are solved side by side.
+  // Consecutive contacts that one thread sweeps: first those that are solved one by one, then those in lanes.
   struct Section {
     std::size_t first = 0, last = 0, end = 0;
     double most = 0;        // change in the last sweep, in m/s
     std::size_t swept = 0;  // contacts in the last sweep
   };
 
-  // A contact in lanes that pushes nothing, and is in no batch. It need not be looked at before what its islands have
-  // gone since (see Journey) may have changed its normal speed by what it is above its target (Cauchy-Schwarz).
+  // A contact in lanes that does not push and is in no batch. It need not be looked at until the movement of its
+  // islands (see Journey) may have used up the distance of its normal speed from its target (Cauchy-Schwarz).
   struct Watch {
     int contact = 0;
     int place_a = 0, place_b = 0;           // of its islands; b: as a, with no response, where it is not solved for
@@ -93,7 +90,7 @@ struct GroupRoom {
     double limit = 0;                       // of response_a gone_a + response_b gone_b
     bool has_row = false;                   // its normal's row is written, and the responses are those
   };
-  // What its normal speed follows from, without its rows.
+  // The data from which its normal speed is computed without its rows.
   struct WatchedSides {
     Vec3 normal;
     Vec3 turn_a, turn_b;  // arm x normal
@@ -114,7 +111,7 @@ struct GroupRoom {
     std::vector<std::size_t> members;        // by batch and lane: the contact there, or none
     std::vector<std::array<int, 2>> places;  // the same: its two islands, by place
     std::vector<Watch> watches;
-    // Batches that have a lane to spare, at most 64 at a time.
+    // Batches with free lanes, at most 64 at a time.
     std::array<Open, 64> open;
     std::uint64_t with_room = 0;                         // which of them there are
     std::array<std::uint64_t, sizes * sizes> of_kind{};  // the same, by kind
@@ -159,26 +156,25 @@ class ContactSolver {
   std::vector<ContactPoint>& points() { return points_; }
   const std::vector<ContactPoint>& points() const { return points_; }
 
-  // After detection, or when islands have changed: who may touch whom until the next time. Who is alone on a plane is
-  // in no group.
+  // Finds the groups, after detection and when islands have changed. An island that is alone on a plane is in no group.
   void regroup(const World& world, const Islands& islands, const PlaneContacts& planes);
-  // A group sleeps or wakes as one. What lies still for a while, carried by something, falls
-  // asleep; a group in which anybody is awake wakes.
+  // A group sleeps or wakes as a whole. It falls asleep when it lies still for a while, supported by something; it
+  // wakes when any of its bodies is awake.
   void wake_groups(World& world, const Islands& islands, ThreadPool* threads);
   void let_sleep(World& world, const Islands& islands, double tick, ThreadPool* threads) const;
-  // The same of a tree that is alone on a plane.
+  // The same for a tree that is alone on a plane.
   static void let_sleep(World& world, const Tree& tree, const PlaneContacts& planes, double tick);
 
-  // Leaves the groups to others that are one small tree and touch nothing that moves.
+  // Gives away the groups that are one small tree and touch nothing that moves.
   static constexpr std::size_t most_lone_points = 64;
-  // Their lists of points hold until the next call.
+  // The spans in `members` are valid until the next call.
   void take_lone_trees(const World& world, const Islands& islands, const Detector& detector,
                        std::vector<FlockMember>& members);
 
-  // After all that: who has to be moved, the largest first.
+  // After that: lists the groups that must be moved, the largest first.
   void line_up();
   std::span<const std::size_t> groups() const { return line_; }
-  // visit(body) of all of theirs.
+  // Calls visit(body) for all bodies of these groups.
   template <class Visit>
   void for_each_moved(const Islands& islands, const Visit& visit) const {
     for (const std::size_t group : line_) {
@@ -186,7 +182,7 @@ class ContactSolver {
         for (const int body : islands[static_cast<std::size_t>(islands_[i])]->bodies()) visit(body);
     }
   }
-  // So large that the others cannot keep the threads busy meanwhile: it is shared out itself.
+  // Whether a group is so large that it is itself divided among the threads: the others would end before it.
   bool large(std::size_t group) const {
     return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_;
   }

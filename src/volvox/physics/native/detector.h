@@ -1,5 +1,5 @@
-// Finds the points at which bodies touch or may touch before the next detection. Stateless
-// but for its buffers: the same poses, velocities and contacts of before give the same contacts.
+// Collision detection: finds the points at which bodies touch, or may touch before the next detection.
+// SI units. Its result depends only on poses, velocities and the previous contacts, not on threads or on its buffers.
 #pragma once
 
 #include <functional>
@@ -25,11 +25,11 @@ class Detector {
  public:
   explicit Detector(Work& work) : work_(work) {}
 
-  // Points nearer than this are always found; how far bodies may move beyond it unforeseen.
+  // Pairs of points nearer than this are always found, so bodies may deviate by this much from their predicted motion.
   static constexpr double slack = detection_slack;  // m
-  // What is hit in a substep is pressed on in the same one, with the speed of whoever hit it, at most this.
+  // A body that is hit may move on within the same substep, with the speed of the body that hit it, but at most this.
   static constexpr double hit_speed = 1.0;  // m/s
-  // How much farther than foreseen a body may get before contacts must be looked for again.
+  // A body that deviates more than this from its predicted motion must be looked at again.
   static constexpr double bearable_surprise = native::bearable_surprise;  // m
 
   struct View {
@@ -40,34 +40,33 @@ class Detector {
     bool lags(std::size_t body) const { return !ahead.empty() && ahead[body] != 0; }
   };
 
-  // Replaces `contacts` by those of the next `horizon` seconds; points that were there before
-  // keep their impulses, and those between bodies that do not move stay. Where two bodies
-  // approach so fast that their nearest points now say little about where they will meet (a
-  // hasty pair), only the next substep is looked at. Calm pairs come first, sorted by bodies,
-  // then the hasty ones. Of robots that are near nothing but a plane it says so to `planes`, which has their contacts;
-  // null: nobody has.
+  // Replaces `contacts` by those of the next `horizon` seconds. Points that existed before keep their impulses, and
+  // points between bodies that do not move are kept as they are. For two bodies that approach very fast (a hasty pair)
+  // the present nearest points say little about where they will meet, so only the next substep is considered. The other
+  // (calm) pairs come first, sorted by bodies, then the hasty ones. Robots that are near nothing but a plane are
+  // reported to `planes`, which keeps their contacts; null: they have theirs in `contacts`, too.
   void detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts,
               PlaneContacts* planes = nullptr);
-  // The same again before the horizon of the last detection, for the contacts of some bodies
-  // only: those that were hit so hard that they may get where nobody looked.
+  // Repeats it before the horizon of the last detection is over, for the contacts of some bodies only: `alarmed` bodies
+  // were hit so hard that they may leave the region that was searched for them.
   void detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
                     ThreadPool* threads, std::vector<ContactPoint>& contacts);
-  // Bodies that lag behind (see View) and may come near an alarmed one within the horizon. Of most it is known since
-  // all contacts were looked for that they will not; `late`: those of whom it is not, as their poses here are younger.
-  // `lag`: the age of a body's pose, s.
+  // Finds the bodies with older poses (View::ahead) that may come near an alarmed one within the horizon. The last full
+  // detection excludes most of them; it says nothing about those in `late`, whose poses are newer. `lag`: the age of a
+  // body's pose, s.
   struct Laggards {
     std::span<const int> late;
     std::function<double(int body)> lag;
   };
   void find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, const Laggards& laggards,
                           double horizon, double step, std::vector<int>& near);
-  // Looks at the hasty pairs again, for the next substep.
+  // Repeats the detection of hasty pairs, for the next substep.
   void detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
-  // How many of the contacts, the first ones, are of calm pairs.
+  // The number of contacts of calm pairs; they are the first ones.
   std::size_t calm_count() const { return calm_count_; }
   void set_calm_count(std::size_t count) { calm_count_ = count; }
   bool any_hasty() const { return !hasty_.empty(); }
-  // visit(body), of some more than once.
+  // Calls visit(body), for some bodies more than once.
   template <class Visit>
   void for_each_in_hasty_pairs(const Visit& visit) const {
     for (const BroadPhase::Pair& pair : hasty_) visit(pair.a), visit(pair.b);
@@ -76,8 +75,8 @@ class Detector {
 
  private:
   using Pairs = std::vector<BroadPhase::Pair>;
-  // The contacts of before, sorted by bodies. Calm ones stay where a detection is for alarmed bodies only and neither
-  // of the two is.
+  // The previous contacts, sorted by bodies. If a detection is for alarmed bodies only, calm contacts of two other
+  // bodies stay.
   struct OldContacts {
     std::span<ContactPoint> calm, hasty;
     std::span<const std::uint8_t> alarmed;
@@ -115,25 +114,24 @@ class Detector {
   void keep_sleeping(const View& view, std::span<const ContactPoint> olds, std::vector<ContactPoint>& contacts);
 
   Work& work_;
-  BroadPhase broad_phase_;    // of all, when their contacts were looked for
-  BroadPhase of_alarmed_;     // of fewer, since then
-  double slack_ = slack;      // of this detection, where nobody is hit
-  double widest_ = slack;     // where somebody is, at most
-  std::vector<double> hits_;  // by the root of a crowd: how fast two of it meet at most, m/s
-  std::vector<double>
-      crowd_reach_;  // by body that leads a pair: how far a hit in its crowd may press it in a substep, m
+  BroadPhase broad_phase_;    // of the last full detection
+  BroadPhase of_alarmed_;     // of later, partial ones
+  double slack_ = slack;      // of this detection, for bodies that nothing hits
+  double widest_ = slack;     // the largest, for bodies that are hit
+  std::vector<double> hits_;  // by the root of a crowd (bodies near each other): the largest closing speed in it, m/s
+  std::vector<double> crowd_reach_;  // by first body of a pair: how far a hit in its crowd may move it in a substep, m
   UnionFind crowds_;
   std::vector<BroadPhase::Item> items_, items_of_all_;
   double widest_of_all_ = slack;
-  std::vector<int> asked_;                // bodies that may be near an alarmed one
+  std::vector<int> asked_;                // candidates: bodies that may be near an alarmed one
   std::vector<int> solid_bodies_;         // those of the items
   std::vector<int> flat_bodies_;          // those with half-spaces
-  std::vector<std::uint8_t> near_flats_;  // by item and flat body: what the one is to the other
+  std::vector<std::uint8_t> near_flats_;  // by item and flat body: how near they are
   Pairs pairs_, hasty_;
-  Pairs on_flat_, merged_pairs_;        // while pairs are looked for
+  Pairs on_flat_, merged_pairs_;        // scratch of find_pairs()
   std::vector<std::uint8_t> is_hasty_;  // by body
   std::size_t calm_count_ = 0;          // contacts of calm pairs
-  std::vector<double> turning_;         // by body: how fast turning may move its surface, m/s
+  std::vector<double> turning_;         // by body: the largest speed of its surface by rotation, m/s
   std::vector<Chunk> chunks_;
   std::vector<ConvexPair*> all_listed_;
   NarrowPhase narrow_phase_;
