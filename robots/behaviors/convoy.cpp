@@ -14,6 +14,7 @@ constexpr double sight_memory = 0.3;                  // s, over which sightings
 constexpr double middle_x = -0.12, middle_y = -0.03;  // m, from its dock to the point about which the car turns
 constexpr double run_up = 0.2;                        // m, distance at which an approach starts
 constexpr double line_width = 0.06, steepest = 0.5;   // m, rad: farther from the line, it steers back at this angle
+constexpr double rolls_along = 0.6;                   // of its speed, while its dock latches
 constexpr double askew_matters = 0.035;               // m between the docks, below which alignment is checked
 constexpr double askew = 0.12, off_line = 0.008;      // rad, m: docks engage within 0.17 and 0.010
 
@@ -97,8 +98,8 @@ void ConvoyHub::seek(mind::Agent& agent) {
     docked = docked || agent.dock(dock.name).engaged;
     latching = latching || agent.dock(dock.name).latching;
   }
-  if (latching) {  // pushing now would tear the docks apart
-    order_ = {};
+  if (latching) {  // pushing now would tear the docks apart, and so would a car that the latch has to drag
+    order_ = {rolls_along * speed_, 0, false};
   } else if (!docked) {
     look(agent);
     order_ = approach();

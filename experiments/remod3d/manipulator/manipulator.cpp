@@ -147,7 +147,11 @@ class Manipulator final : public sim::Experiment {
     const double reached =
         real(std::count_if(misses_.begin(), misses_.end(), [](const Miss& m) { return m.distance <= within; }));
     metrics.set("targets", count, "number of targets whose time is over");
-    metrics.set("reached_fraction", sim::mean_of(reached, count), "fraction of the targets reached within 5 mm");
+    const std::string& engine = simulation.world().engine_info().name;
+    const bool droops = (engine == "bullet" || engine == "ode") && simulation.settings().max_substep > 1.0 / 900;
+    metrics.set("reached_fraction", sim::mean_of(reached, count),
+                std::string("fraction of the targets reached within 5 mm") +
+                    (droops ? "; arms of docks droop in this engine: --substep 1/960 reaches all" : ""));
     metrics.set_beside_paper("error_median_mm", quantile(distances, 0.5), 5,
                              "median distance to the target; ReMod3D paper, section IV.C: within 5 mm");
     metrics.set("error_95_mm", quantile(distances, 0.95), "95th percentile of the distance to the target");
