@@ -115,45 +115,72 @@ class Figures {
          fmt::format("slope {:.1f} Pa/m, by the closed form -9810: ratio {:.4f}", line.slope, line.slope / -9810));
   }
 
-  void archimedes() {
-    std::vector<report::Point> points;
-    double worst = 0;
-    for (const double density : {200.0, 350.0, 500.0, 650.0, 800.0}) {
-      WorldOptions options;
-      options.fluid = {.spacing = 0.05, .viscosity = 5};
-      options.max_substep = 1.0 / 960;
-      auto world = must(ParticleWorld::create(options));
-      add_tank(*world, {0, 0, 0}, {1, 1, 2});
-      must(world->add_fluid_box({0, 0, 0}, {1, 1, 0.7}));
-      ShapeDesc body{.kind = ShapeKind::box, .half_size = {0.2, 0.2, 0.2}, .mass = density * 0.064};
-      body.moments = Vec3{1, 1, 1} * (0.03 * body.mass);
-      body.pose.position = {0.5, 0.5, 0.97};
-      const ShapeIndex index = must(world->add_shape(body));
-      run(*world, 3);
-      // The level is where the pressure beside the box would be 0: the fluid is compressed, and lies closer at walls,
-      // so that its level is some mm below what its amount would have.
-      double z = 0;
-      std::vector<report::Point> beside;
-      for (int k = 0; k < 30; ++k) {
-        run(*world, tick);
-        z += world->shape(index).pose.position.z / 30;
-        const auto pressure = world->pressures();
-        for (std::size_t i = 0; i < pressure.size(); ++i) {
-          const Point p = world->fluid_positions()[i];
-          const double out = std::max(std::fabs(p.x - 0.5f), std::fabs(p.y - 0.5f));
-          if (out > 0.3 && out < 0.4 && p.z > 0.1 && p.z < 0.6) beside.push_back({p.z, pressure[i]});
-        }
+  // What a floating box displaces, over what it weighs: with the level where the pressure beside it would be 0, and
+  // with the level that follows from the amount of fluid, which at rest is a little denser, and comes 0.018 spacings
+  // nearer to walls than half a spacing.
+  struct Displaced {
+    double by_pressure = 0, by_amount = 0;
+  };
+  static Displaced displaced_by_box(int width, double density, double start) {
+    constexpr double dx = 0.05, nearer = 0.018 * dx;
+    const double half = width * dx / 2, side = (width + 12) * dx, filled = (width + 6) * dx;
+    WorldOptions options;
+    options.fluid = {.spacing = dx, .viscosity = 0.5};
+    options.max_substep = 1.0 / 960;
+    auto world = must(ParticleWorld::create(options));
+    add_tank(*world, {0, 0, 0}, {side, side, 3});
+    must(world->add_fluid_box({0, 0, 0}, {side, side, filled}));
+    ShapeDesc body{.kind = ShapeKind::box, .half_size = Vec3{1, 1, 1} * half};
+    body.mass = density * volume(body);
+    body.moments = Vec3{1, 1, 1} * (100 * body.mass * half * half);  // it would not lie flat at all densities
+    body.pose = {{side / 2, side / 2, filled + half + start * dx}, Quat::axis_angle({0, 0, 1}, start)};
+    const ShapeIndex index = must(world->add_shape(body));
+    run(*world, 5);
+    double z = 0, denser = 0;
+    std::vector<report::Point> beside;
+    for (int k = 0; k < 60; ++k) {
+      run(*world, tick);
+      const Vec3 middle = world->shape(index).pose.position;
+      z += middle.z / 60;
+      denser += world->density_error() / 60;
+      const auto pressure = world->pressures();
+      for (std::size_t i = 0; i < pressure.size(); ++i) {
+        const Point p = world->fluid_positions()[i];
+        const double out = std::max(std::fabs(p.x - middle.x), std::fabs(p.y - middle.y));
+        if (out > 1.2 * half + 2 * dx && out < side / 2 - 2 * dx && p.z > 2 * dx && p.z < filled - 2 * dx)
+          beside.push_back({p.z, pressure[i]});
       }
-      const Line line = line_through(beside);
-      const double level = -line.start / line.slope, under = 0.16 * clamp(level - (z - 0.2), 0, 0.4);
-      points.push_back({density, under / 0.064});
-      fmt::print("  {}: {:.4f}, level {:.4f}\n", density, under * 1000 / body.mass, level);
-      worst = std::max(worst, std::fabs(under * 1000 / body.mass - 1));
     }
+    const Line line = line_through(beside);
+    const auto under = [&](double level) { return 4 * half * half * clamp(level - (z - half), 0, 2 * half); };
+    const double fluid = real(world->fluid_positions().size()) * dx * dx * dx / (1 + denser);
+    double level = filled;
+    for (int k = 0; k < 60; ++k) level = (fluid + under(level)) / ((side + 2 * nearer) * (side + 2 * nearer)) - nearer;
+    return {under(-line.start / line.slope) * 1000 / body.mass, under(level) * 1000 / body.mass};
+  }
+
+  void archimedes() {
+    std::vector<report::Curve> curves;
+    std::string note = "weight displaced, by pressure and by amount";
+    const std::pair<int, const char*> widths[] = {{4, "#d55e00"}, {8, blue}};
+    for (const auto& [width, color] : widths) {
+      report::Curve curve = measured({});
+      curve.label = fmt::format("{} particles wide", width), curve.color = color;
+      note += fmt::format("; {} wide:", width);
+      for (const double density : {200.0, 350.0, 500.0, 650.0, 800.0}) {
+        Displaced mean;
+        for (const double start : {0.4, 0.6, 0.8}) {
+          const Displaced one = displaced_by_box(width, density, start);
+          mean.by_pressure += one.by_pressure / 3, mean.by_amount += one.by_amount / 3;
+        }
+        curve.points.push_back({density, mean.by_pressure * density / 1000});
+        note += fmt::format(" {:.3f} {:.3f}", mean.by_pressure, mean.by_amount);
+      }
+      curves.push_back(std::move(curve));
+    }
+    curves.push_back(expected("its weight", {{0, 0}, {1000, 1}}));
     save("archimedes", "How deep a box floats", {.label = "density of the box (kg/m^3)", .from = 0, .to = 1000},
-         {.label = "part below the level", .from = 0, .to = 1},
-         {measured(points), expected("its weight", {{0, 0}, {1000, 1}})},
-         fmt::format("displaces its weight within {:.1f} %", 100 * worst));
+         {.label = "part below the level", .from = 0, .to = 1}, std::move(curves), note);
   }
 
   // A steel ball in a square shaft of a very viscous fluid, four spacings in radius. Walls brake it by 1 / (1 - 1.903 r

@@ -58,7 +58,7 @@ VOLVOX_KERNEL Covered covered_by_sphere(const Vector& offset, float radius, floa
   const float d = length(offset);
   if (d == 0) return {};
   if (radius > 0.5f * support) {
-    const Behind behind = behind_wall((d - radius) / support);
+    const Behind behind = behind_wall((d - radius) / support + gap_at_round(radius, support));
     return {behind.part, offset * (-behind.slope / (support * d))};
   }
   const float q = d / support, ratio = radius / support;

@@ -49,10 +49,16 @@ VOLVOX_KERNEL Distance simple_distance(const ShapeView& s, const Vector& point) 
   return found;
 }
 
+VOLVOX_KERNEL Behind behind_shape(const ShapeView& s, float distance, float support) {
+  float d = distance / support;
+  if (s.radius > 0) d += gap_at_round(s.radius, support) * (s.kind == ShapeKind::sphere ? 1.0f : 0.5f);
+  return behind_wall(d);
+}
+
 VOLVOX_KERNEL Covered simple_covered(const ShapeView& s, const Vector& point, float support) {
   if (s.kind != ShapeKind::tank) {
     const Distance d = simple_distance(s, point);
-    const Behind behind = behind_wall(d.distance / support);
+    const Behind behind = behind_shape(s, d.distance, support);
     return {behind.part, d.normal * (-behind.slope / support)};
   }
   // The walls of a tank add up, so that corners are no different.
@@ -189,7 +195,7 @@ VOLVOX_KERNEL float least_of_any(const ShapeView& s, const Vector& point) {
 VOLVOX_KERNEL Covered any_covered(const ShapeView& s, const Vector& point, float support) {
   if (s.kind <= ShapeKind::capsule) return simple_covered(s, point, support);
   const Distance d = any_distance(s, point);
-  const Behind behind = behind_wall(d.distance / support);
+  const Behind behind = behind_shape(s, d.distance, support);
   return {behind.part, d.normal * (-behind.slope / support)};
 }
 

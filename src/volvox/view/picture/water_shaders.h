@@ -143,7 +143,8 @@ void main() {
   vec4 sum = texelFetch(hue, p, 0);
   vec3 tint = sum.a > 0.0 ? sum.rgb / sum.a : color;
   float foam = clamp(2.0 * length(tint - color), 0.0, 0.85);
-  vec3 through = exp(-(1.02 - dye) * thick / (11.0 * drop)) * (1.0 - foam);
+  // What is one drop deep has a colour, too, or nobody would see a shallow pool.
+  vec3 through = exp(-(1.02 - dye) * (thick / (11.0 * drop) + 0.4 * min(thick / drop, 1.0))) * (1.0 - foam);
   float lit = 0.42 + 0.40 * max(dot(n, sun), 0.0) + 0.12 * n.z;
   vec3 inside = mix(dye * 0.9 + 0.03, pow(tint, vec3(2.2)), min(1.0, 1.5 * foam)) * (lit + 0.35 * foam);
   vec3 light = seen * through + inside * (1.0 - through);
