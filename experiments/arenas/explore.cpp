@@ -248,7 +248,15 @@ class Explore final : public sim::Experiment {
     return survey_.sound() && truth_at_.size() == ticks && point_ticks_.size() == points_.size() &&
            picture_ticks_.size() == pictures_.size() && camera_at_.size() == pictures_.size() &&
            camera_turn_.size() == pictures_.size() && (rays_.empty() || rays_.size() == 2 * upright_rays) &&
-           std::ranges::all_of(point_ticks_, known) && std::ranges::all_of(picture_ticks_, known);
+           std::ranges::all_of(point_ticks_, known) && std::ranges::all_of(picture_ticks_, known) &&
+           fits(vertices_, triangles_) && fits(first_vertices_, first_triangles_);
+  }
+
+  // Whether every corner of the triangles is one of the vertices.
+  static bool fits(const std::vector<Vec3>& vertices, const std::vector<scan::Triangle>& triangles) {
+    return std::ranges::all_of(triangles, [&](const scan::Triangle& triangle) {
+      return std::ranges::all_of(triangle, [&](std::uint32_t corner) { return corner < vertices.size(); });
+    });
   }
 
   // What the robot knows of its way: its wheels and, ten times a second, a sweep. The truth is only for the metrics.
