@@ -15,9 +15,9 @@ RenderEngineRegistry built_in_render_engines() {
       [](const Parameters& parameters) -> Result<std::unique_ptr<RenderEngine>> {
         auto settings = picture::PictureSettings::read(parameters);
         if (!settings.ok()) return settings.error();
-        return picture::make_picture_engine(*settings);
+        return Result<std::unique_ptr<RenderEngine>>(picture::make_picture_engine(*settings));
       },
-      "off-screen, by EGL: pictures and video without a display");
+      "pictures and video, drawn by the processor: no display, no graphics card");
 #endif
   return registry;
 }

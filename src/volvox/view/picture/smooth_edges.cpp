@@ -16,10 +16,17 @@ constexpr int longest_run = 12;      // pixels, to each end of a step
 constexpr int whole = 256;           // blends are fixed-point numbers: 256 is 1
 constexpr int most_of_specks = 128;  // the largest blend of a single bright or dark pixel
 
-void compute_luma(const Image& image, std::vector<Luma>& luma) {
-  luma.resize(image.pixels.size() / 3);
-  const std::uint8_t* p = image.pixels.data();
-  for (std::size_t i = 0; i < luma.size(); ++i, p += 3) luma[i] = narrow<Luma>(p[0] + 2 * p[1] + p[2]);
+void compute_luma(const std::uint32_t* __restrict colors, std::size_t count, Luma* __restrict luma) {
+  for (std::size_t i = 0; i < count; ++i)
+    luma[i] = static_cast<Luma>((colors[i] & 255) + 2 * (colors[i] >> 8 & 255) + (colors[i] >> 16 & 255));
+}
+
+void copy_row(const std::uint32_t* __restrict colors, int width, std::uint8_t* __restrict to) {
+  for (int x = 0; x < width; ++x) {
+    to[3 * x] = static_cast<std::uint8_t>(colors[x]);
+    to[3 * x + 1] = static_cast<std::uint8_t>(colors[x] >> 8);
+    to[3 * x + 2] = static_cast<std::uint8_t>(colors[x] >> 16);
+  }
 }
 
 // Marks the pixels of a row that differ from their four neighbours. Written without branches, so that compilers
@@ -76,31 +83,44 @@ Blend blend_at(const Luma* m, std::ptrdiff_t width, std::array<int, 4> room) {
 
 }  // namespace
 
-void EdgeSmoother::smooth(Image& image) {
-  const int width = image.width, height = image.height;
-  compute_luma(image, luma_);
-  contrasts_.resize(width);
-  // Unsmoothed copies of the row above and of this row; the row below has not been changed yet.
-  const std::ptrdiff_t row_bytes = 3 * width;
-  above_.assign(image.pixels.begin(), image.pixels.begin() + row_bytes);
-  for (int y = 1; y < height - 1; ++y) {
-    std::uint8_t* pixels = &image.pixels[y * row_bytes];
-    here_.assign(pixels, pixels + row_bytes);
-    const Luma* row = luma_.data() + std::ptrdiff_t{y} * width;
-    mark_contrasts(row, width, contrasts_.data());
-    for (int x = 1; x < width - 1; ++x) {
-      if (contrasts_[x] == 0) continue;
-      const Blend blend = blend_at(row + x, width, {width - 1 - x, x, height - 1 - y, y});
-      if (blend.part == 0) continue;
-      const std::uint8_t* own = here_.data() + 3 * x;
-      const std::uint8_t* other = blend.with == -width  ? above_.data() + 3 * x
-                                  : blend.with == width ? pixels + row_bytes + 3 * x
-                                                        : own + 3 * blend.with;
-      for (int c = 0; c < 3; ++c)
-        pixels[3 * x + c] = narrow<std::uint8_t>(own[c] + (blend.part * (other[c] - own[c]) + whole / 2) / whole);
+Image image_of(std::span<const std::uint32_t> colors, int width, int height) {
+  Image image{width, height, std::vector<std::uint8_t>(3 * colors.size())};
+  copy_row(colors.data(), narrow<int>(colors.size()), image.pixels.data());
+  return image;
+}
+
+Image EdgeSmoother::smoothed(std::span<const std::uint32_t> colors, int width, int height, ThreadPool* threads) {
+  constexpr int band = 16;  // rows
+  const std::size_t bands = std::size_t((height + band - 1) / band);
+  const auto row_of = [&](int y) { return std::size_t(y) * std::size_t(width); };
+  luma_.resize(colors.size());
+  parallel_for(threads, bands, 2, [&](std::size_t b) {
+    const int y0 = narrow<int>(b) * band, y1 = std::min(y0 + band, height);
+    compute_luma(colors.data() + row_of(y0), row_of(y1) - row_of(y0), luma_.data() + row_of(y0));
+  });
+  Image image{width, height, std::vector<std::uint8_t>(3 * colors.size())};
+  parallel_for(threads, bands, 1, [&](std::size_t b) {
+    std::vector<std::uint8_t> contrasts(std::size_t(width), 0);
+    for (int y = narrow<int>(b) * band; y < std::min(narrow<int>(b + 1) * band, height); ++y) {
+      const std::uint32_t* own = colors.data() + row_of(y);
+      std::uint8_t* pixels = image.pixels.data() + 3 * row_of(y);
+      copy_row(own, width, pixels);
+      if (y == 0 || y == height - 1) continue;
+      const Luma* row = luma_.data() + row_of(y);
+      mark_contrasts(row, width, contrasts.data());
+      for (int x = 1; x < width - 1; ++x) {
+        if (contrasts[std::size_t(x)] == 0) continue;
+        const Blend blend = blend_at(row + x, width, {width - 1 - x, x, height - 1 - y, y});
+        if (blend.part == 0) continue;
+        const std::uint32_t other = own[x + blend.with];
+        for (int c = 0; c < 3; ++c) {
+          const int before = narrow<int>(own[x] >> (8 * c) & 255), across = narrow<int>(other >> (8 * c) & 255);
+          pixels[3 * x + c] = narrow<std::uint8_t>(before + (blend.part * (across - before) + whole / 2) / whole);
+        }
+      }
     }
-    std::swap(above_, here_);
-  }
+  });
+  return image;
 }
 
 }  // namespace volvox::view::picture

@@ -1,0 +1,23 @@
+#include "volvox/view/picture/raster.h"
+
+#include "volvox/base/isa.h"
+
+namespace volvox::view::picture {
+namespace {
+
+const RasterKernels& kernels() {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  if (isa() == Isa::avx2) return raster_avx2;
+  if (isa() == Isa::avx512) return raster_avx512;
+#endif
+  return raster_sse2;
+}
+
+}  // namespace
+
+void draw_tile(const Scene& scene, int tile, TilePart part) { kernels().draw_tile(scene, tile, part); }
+void draw_shadow_tile(const TriangleList& casters, int tile, ShadowMap& map) {
+  kernels().draw_shadow_tile(casters, tile, map);
+}
+
+}  // namespace volvox::view::picture

@@ -1,0 +1,10 @@
+// The rasteriser's loops without AVX: see raster_surroundings.h.
+#include "volvox/view/picture/raster_surroundings.h"
+
+#include "volvox/view/picture/raster_kernel.h"
+
+namespace volvox::view::picture {
+
+const RasterKernels raster_sse2{draw_tile_lanes<4>, draw_shadow_tile_lanes<4>};
+
+}  // namespace volvox::view::picture
