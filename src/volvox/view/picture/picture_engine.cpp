@@ -14,6 +14,7 @@
 #include "volvox/view/picture/sheets.h"
 #include "volvox/view/picture/smooth_edges.h"
 #include "volvox/view/picture/triangles.h"
+#include "volvox/view/picture/water.h"
 
 namespace volvox::view::picture {
 namespace {
@@ -170,7 +171,12 @@ class PictureEngine final : public RenderEngine {
     const auto draw_tiles = [&](TilePart part) {
       parallel_for(&threads_, grid.tiles(), 2, [&](std::size_t tile) { draw_tile(scene, narrow<int>(tile), part); });
     };
-    draw_tiles(TilePart::all);
+    if (!has_water()) return draw_tiles(TilePart::all);
+    depths_.resize(colors_.size());
+    scene.depths = depths_.data();
+    draw_tiles(TilePart::behind);
+    water_.draw(tree_->cloud->look, frame_.cloud, view, scene, settings_.detail > 1, &threads_);
+    draw_tiles(TilePart::over);
   }
 
   Scene scene_of(const Viewpoint& view, TileGrid grid) {
@@ -221,6 +227,8 @@ class PictureEngine final : public RenderEngine {
   ShadowMaker shadows_;
   TriangleList bodies_, over_;  // their memory is used again
   std::vector<std::uint32_t> colors_;
+  std::vector<float> depths_;  // where there is water
+  Water water_;
   EdgeSmoother edges_;
 
   std::shared_ptr<const RenderTree> tree_;

@@ -1,6 +1,7 @@
 #include "volvox/view/picture/raster.h"
 
 #include "volvox/base/isa.h"
+#include "volvox/view/picture/water_layers.h"
 
 namespace volvox::view::picture {
 namespace {
@@ -19,5 +20,6 @@ void draw_tile(const Scene& scene, int tile, TilePart part) { kernels().draw_til
 void draw_shadow_tile(const TriangleList& casters, int tile, ShadowMap& map) {
   kernels().draw_shadow_tile(casters, tile, map);
 }
+void work_on_water(WaterLayers& water, WaterStep step, int y0, int y1) { kernels().work_on_water(water, step, y0, y1); }
 
 }  // namespace volvox::view::picture

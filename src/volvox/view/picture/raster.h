@@ -121,10 +121,13 @@ void draw_tile(const Scene& scene, int tile, TilePart part);
 // Of the shadow map's heights and blocks (not yet those around them).
 void draw_shadow_tile(const TriangleList& casters, int tile, ShadowMap& map);
 
+struct WaterLayers;
+enum class WaterStep;
 // The same with each instruction set: raster_avx2.cpp and so on.
 struct RasterKernels {
   void (*draw_tile)(const Scene&, int tile, TilePart);
   void (*draw_shadow_tile)(const TriangleList&, int tile, ShadowMap&);
+  void (*work_on_water)(WaterLayers&, WaterStep, int y0, int y1);  // see water_layers.h
 };
 extern const RasterKernels raster_sse2, raster_avx2, raster_avx512;
 

@@ -2,6 +2,8 @@
 // raster_surroundings.h. raster.h says what is drawn, units and threads.
 #pragma once
 
+#include "volvox/physics/native/lanes.h"
+
 namespace volvox::view::picture {
 
 template <int n>
@@ -140,12 +142,15 @@ VOLVOX_KERNEL Number<n> to_light(const Number<n>& x) {
   return x * (x * (x * (x * (x * 0.11931489 - 0.38986467) + 0.618386) + 0.66084053) - 0.00858416);
 }
 template <int n>
+VOLVOX_KERNEL Number<n> inverse_of_light(const Number<n>& q) {  // q: the fourth root of light
+  return q * (q * (q * (q * (q * -0.20173323 + 0.61397502) - 0.79185005) + 1.35646423) + 0.02295672);
+}
+template <int n>
 VOLVOX_KERNEL Number<n> to_screen(Number<n> light) {
   light = light * 0.62;
   // A soft shoulder, so that white plastic in the sun keeps its shading.
   const Number<n> curved = light * (light * 0.16 + 1) / (light * 0.72 + 1);
-  const Number<n> q = square_root(square_root(bounded(curved * 1.22, Number<n>(0), Number<n>(1))));
-  return q * (q * (q * (q * (q * -0.20173323 + 0.61397502) - 0.79185005) + 1.35646423) + 0.02295672);
+  return inverse_of_light<n>(square_root(square_root(bounded(curved * 1.22, Number<n>(0), Number<n>(1)))));
 }
 
 inline constexpr float sun_color[3] = {2.05f, 1.98f, 1.86f}, sky_color[3] = {0.66f, 0.71f, 0.80f},

@@ -10,5 +10,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "volvox/physics/native/lanes.h"
+#include "volvox/physics/native/kernel_surroundings.h"
 #include "volvox/view/picture/raster.h"
+#include "volvox/view/picture/water_layers.h"
