@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
@@ -42,7 +43,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Each frame is a tick of the run and a picture of it in memory, as a window would show it.
+// Each frame is a tick of the run and a picture of it in memory, as a window would show it. It is drawn while the next
+// tick is simulated, as a film is.
 Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
   constexpr int warm_up = 5;  // frames: meshes are uploaded, contacts found
   RunArguments run_arguments;
@@ -69,18 +71,36 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
   Drawn m{scene.name, scene.experiment, studio->engine->info().device, run.report().modules, arguments.frames};
   std::vector<double> simulate, draw;
   double begin = 0, processor = 0;
+  struct Picture {
+    Result<view::Image> image;
+    double took = 0;  // s
+  };
+  std::future<Picture> drawn;
+  const auto await = [&]() -> Result<void> {
+    if (!drawn.valid()) return {};
+    const Picture picture = drawn.get();
+    draw.push_back(picture.took);
+    return picture.image.ok() ? Result<void>() : picture.image.error();
+  };
   for (int i = -warm_up; i < arguments.frames; ++i) {
-    if (i == 0) begin = platform::monotonic_seconds(), processor = platform::process_cpu_seconds();
+    if (i == 0) {
+      if (auto last = await(); !last.ok()) return last.error();
+      simulate.clear(), draw.clear();
+      begin = platform::monotonic_seconds(), processor = platform::process_cpu_seconds();
+    }
     const double before = platform::monotonic_seconds();
     if (!run.step().ok()) return Error(run.report().failure, "");
-    const double between = platform::monotonic_seconds();
+    simulate.push_back(platform::monotonic_seconds() - before);
+    if (auto last = await(); !last.ok()) return last.error();
     studio->capture(run, frame);
     if (auto shown = studio->engine->show(frame); !shown.ok()) return shown.error();
-    if (const auto image = studio->engine->image(*camera, {}); !image.ok()) return image.error();
-    if (i < 0) continue;
-    simulate.push_back(between - before);
-    draw.push_back(platform::monotonic_seconds() - between);
+    drawn = std::async(std::launch::async, [&] {
+      const double from = platform::monotonic_seconds();
+      auto image = studio->engine->image(*camera, {});
+      return Picture{std::move(image), platform::monotonic_seconds() - from};
+    });
   }
+  if (auto last = await(); !last.ok()) return last.error();
   m.wall = platform::monotonic_seconds() - begin;
   m.processor = platform::process_cpu_seconds() - processor;
   m.simulate = median(std::move(simulate));

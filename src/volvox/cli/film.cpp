@@ -177,16 +177,22 @@ Result<void> Film::take() {
   studio_.capture(*run_, frame_);
   if (arguments_.rays) view::capture_rays(simulation.minds(), frame_);
   if (arguments_.messages) frame_.traffic = traffic_.take(simulation);
+  if (auto last = await_picture(); !last.ok()) return last;
   if (auto changed = studio_.use_renderer_of(simulation.now().seconds()); !changed.ok()) return changed;
   if (auto shown = studio_.engine->show(frame_); !shown.ok()) return shown;
   auto camera = follow();
   if (!camera.ok()) return camera.error();
   camera_ = *camera;
-  auto image = studio_.engine->image(camera_);
-  if (!image.ok()) return image.error();
   ++taken_;
-  return writer_->write(*image);
+  picture_ = std::async(std::launch::async, [this]() -> Result<void> {
+    auto image = studio_.engine->image(camera_);
+    if (!image.ok()) return image.error();
+    return writer_->write(*image);
+  });
+  return {};
 }
+
+Result<void> Film::await_picture() { return picture_.valid() ? picture_.get() : Result<void>(); }
 
 void Film::observe() {
   const sim::Simulation& simulation = run_->simulation();
@@ -197,6 +203,7 @@ void Film::observe() {
 }
 
 Result<void> Film::finish() {
+  if (auto last = await_picture(); status_.ok()) status_ = last;
   if (!status_.ok()) return status_;
   return writer_->finish();
 }
