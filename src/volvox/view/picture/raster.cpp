@@ -1,6 +1,7 @@
 #include "volvox/view/picture/raster.h"
 
 #include "volvox/base/isa.h"
+#include "volvox/view/picture/smooth_edges.h"
 #include "volvox/view/picture/water_layers.h"
 
 namespace volvox::view::picture {
@@ -21,5 +22,9 @@ void draw_shadow_tile(const TriangleList& casters, int tile, ShadowMap& map) {
   kernels().draw_shadow_tile(casters, tile, map);
 }
 void work_on_water(WaterLayers& water, WaterStep step, int y0, int y1) { kernels().work_on_water(water, step, y0, y1); }
+void smooth_row(const std::uint32_t* colors, const std::int32_t* luma, int width, int height, int y,
+                std::int32_t* found, std::uint8_t* pixels) {
+  kernels().smooth_row(colors, luma, width, height, y, found, pixels);
+}
 
 }  // namespace volvox::view::picture

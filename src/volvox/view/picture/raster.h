@@ -128,6 +128,8 @@ struct RasterKernels {
   void (*draw_tile)(const Scene&, int tile, TilePart);
   void (*draw_shadow_tile)(const TriangleList&, int tile, ShadowMap&);
   void (*work_on_water)(WaterLayers&, WaterStep, int y0, int y1);  // see water_layers.h
+  void (*smooth_row)(const std::uint32_t* colors, const std::int32_t* luma, int width, int height, int y,
+                     std::int32_t* found, std::uint8_t* pixels);  // see smooth_edges.h
 };
 extern const RasterKernels raster_sse2, raster_avx2, raster_avx512;
 

@@ -6,11 +6,12 @@
 #  pragma GCC target("avx2")
 #endif
 #include "volvox/view/picture/raster_kernel.h"
+#include "volvox/view/picture/smooth_kernel.h"
 #include "volvox/view/picture/water_kernel.h"
 
 namespace volvox::view::picture {
 
-const RasterKernels raster_avx2{draw_tile_lanes<8>, draw_shadow_tile_lanes<8>, work_on_water_lanes<8>};
+const RasterKernels raster_avx2{draw_tile_lanes<8>, draw_shadow_tile_lanes<8>, work_on_water_lanes<8>, smooth_row_lanes<8>};
 
 }  // namespace volvox::view::picture
 

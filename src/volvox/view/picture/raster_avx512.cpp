@@ -6,11 +6,12 @@
 #  pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")
 #endif
 #include "volvox/view/picture/raster_kernel.h"
+#include "volvox/view/picture/smooth_kernel.h"
 #include "volvox/view/picture/water_kernel.h"
 
 namespace volvox::view::picture {
 
-const RasterKernels raster_avx512{draw_tile_lanes<16>, draw_shadow_tile_lanes<16>, work_on_water_lanes<16>};
+const RasterKernels raster_avx512{draw_tile_lanes<16>, draw_shadow_tile_lanes<16>, work_on_water_lanes<16>, smooth_row_lanes<16>};
 
 }  // namespace volvox::view::picture
 

@@ -18,6 +18,9 @@ using physics::native::magnitude;
 using physics::native::smaller;
 using physics::native::square_root;
 
+// Lambdas, too: a call would take vectors through memory.
+#define VOLVOX_INLINED __attribute__((always_inline))
+
 typedef float FourFloats __attribute__((vector_size(16), may_alias));
 
 inline constexpr int tile_row = tile_side + 16;  // what is covered beyond the end of a row is never looked at
@@ -233,7 +236,7 @@ VOLVOX_KERNEL void cover(const Corner& a, const Corner& b, const Corner& c, int 
     Number<n> here = depth;
     for (int x = range.x0; x <= range.x1; x += n) {
       const Whole<n> covered = (inside0 | inside1 | inside2) >= 0;
-      if (any(covered)) at((y - top) * tile_row + x - left, x, y, covered, bounded(here, least, most));
+      at((y - top) * tile_row + x - left, x, y, covered, bounded(here, least, most));
       inside0 += e.along[0] * n, inside1 += e.along[1] * n, inside2 += e.along[2] * n;
       here = here + e.depth_along * static_cast<float>(n);
     }
@@ -354,7 +357,7 @@ VOLVOX_KERNEL Lit<n> lit(const Scene& scene, const CornerLanes<n>& a, const Corn
   const F of_a = larger(bx * cy - cx * by, zero) * a.depth, of_b = larger(cx * ay - ax * cy, zero) * b.depth,
           of_c = larger(ax * by - bx * ay, zero) * c.depth;
   const F share = one / larger(of_a + of_b + of_c, F(1e-30));
-  const auto between = [&](const F& p, const F& q, const F& r) { return (p * of_a + q * of_b + r * of_c) * share; };
+  const auto between = [&](const F& p, const F& q, const F& r) VOLVOX_INLINED { return (p * of_a + q * of_b + r * of_c) * share; };
 
   Vector3<n> color = unpacked<n>(a.color);
   F opacity = numbers<n>((a.color >> 24) & 255) * (1 / 255.0);
@@ -391,7 +394,7 @@ VOLVOX_KERNEL Lit<n> lit(const Scene& scene, const CornerLanes<n>& a, const Corn
   const F shine = p32 * p16 * 0.22 * direct;
   const F slanted = one - larger(towards, zero), slanted2 = slanted * slanted, rim = slanted2 * slanted2 * 0.10;
   const F up = normal.z * 0.5 + 0.5;
-  const auto screen = [&](const F& surface, int k) {
+  const auto screen = [&](const F& surface, int k) VOLVOX_INLINED {
     const F sky = up * (sky_color[k] - bounce_color[k]) + bounce_color[k];
     const F light = to_light<n>(surface) * (direct * sun_color[k] + sky * 0.62) + shine * sun_color[k] + rim * sky_color[k];
     return to_screen<n>(light);
@@ -430,16 +433,16 @@ VOLVOX_KERNEL void light_background(const Scene& scene, const Number<n>& x, cons
     Vector3<n> shown = mix<n>(lanes_of<n>(ground.shady), lanes_of<n>(ground.sunny), sun);
     if (scene.lines) {
       const F u = plane<n>(ground.u, x, y) * away, v = plane<n>(ground.v, x, y) * away;
-      const auto width = [&](const Floats3& p, const F& at) {  // m, of a pixel
+      const auto width = [&](const Floats3& p, const F& at) VOLVOX_INLINED {  // m, of a pixel
         const F by_x = (F(p[1]) - at * ground.depth[1]) * away, by_y = (F(p[2]) - at * ground.depth[2]) * away;
         return larger((magnitude(by_x) + magnitude(by_y)) * scene.samples, F(1e-6));
       };
       const F wide_u = width(ground.u, u), wide_v = width(ground.v, v), nearest = smaller(wide_u, wide_v);
       F strength = zero;
-      const auto rule = [&](float spacing, float pixels, float dark) {
+      const auto rule = [&](float spacing, float pixels, float dark) VOLVOX_INLINED {
         // Lines only a few pixels apart fade out.
         if (!any(seen & (nearest < F(0.22f * spacing)))) return;
-        const auto one_way = [&](const F& at, const F& wide) {
+        const auto one_way = [&](const F& at, const F& wide) VOLVOX_INLINED {
           const F p = at * (1 / spacing) + 0.5, w = wide * (1 / spacing);
           F part = p - numbers<n>(truncated_lanes(p));
           part = choose(part < zero, part + one, part);
@@ -482,18 +485,18 @@ VOLVOX_KERNEL void for_each_triangle(const TriangleList& list, int tile, const W
 
 // What is seen at each sample of a tile.
 template <int n>
-VOLVOX_KERNEL void find_seen(const TriangleList& list, int tile, float nothing, Raised raised, TileSamples& to) {
+__attribute__((noinline)) void find_seen(const TriangleList& list, int tile, float nothing, Raised raised, TileSamples& to) {
   for (int y = 0; y < to.height; ++y)
     for (int x = 0; x < tile_row; x += n) {
       store<n>(to.depths + y * tile_row + x, Number<n>(nothing));
       store_whole<n>(to.seen + y * tile_row + x, same<n>(-1));
     }
-  for_each_triangle(list, tile, [&](const TriangleChunk& chunk, std::uint32_t number, const Triangle& triangle) __attribute__((always_inline)) {
+  for_each_triangle(list, tile, [&](const TriangleChunk& chunk, std::uint32_t number, const Triangle& triangle) VOLVOX_INLINED {
     const Corner *a = &chunk.corners[triangle.corners[0]], *b = &chunk.corners[triangle.corners[1]],
                  *c = &chunk.corners[triangle.corners[2]];
     cover<n>(*a, *b, *c, to.left, to.top, to.width, to.height,
              (triangle.flags & Triangle::marker) != 0 ? Raised{2, 0} : raised,
-             [&](int at, int, int, const Whole<n>& covered, const Number<n>& depth) __attribute__((always_inline)) {
+             [&](int at, int, int, const Whole<n>& covered, const Number<n>& depth) VOLVOX_INLINED {
                const Number<n> before = load<n>(to.depths + at);
                const Whole<n> nearer = covered & (depth > before);
                store<n>(to.depths + at, choose(nearer, depth, before));
@@ -504,7 +507,7 @@ VOLVOX_KERNEL void find_seen(const TriangleList& list, int tile, float nothing, 
 }
 
 template <int n>
-VOLVOX_KERNEL void light_bodies(const Scene& scene, const std::uint32_t* seen, const Whole<n>& asked,
+__attribute__((noinline)) void light_bodies(const Scene& scene, const std::uint32_t* seen, const Whole<n>& asked,
                                 const Number<n>& x, const Number<n>& y, const Number<n>& depth, Vector3<n>& color) {
   const TriangleList& list = *scene.bodies;
   std::uint32_t number = no_triangle;
@@ -542,7 +545,7 @@ VOLVOX_KERNEL void light_bodies(const Scene& scene, const std::uint32_t* seen, c
 }
 
 template <int n>
-VOLVOX_KERNEL void light_tile(const Scene& scene, TileSamples& tile) {
+__attribute__((noinline)) void light_tile(const Scene& scene, TileSamples& tile) {
   const Number<n> step = numbers<n>(count_up<n>()) + 0.5;
   for (int row = 0; row < tile.height; ++row) {
     const Number<n> y = static_cast<float>(tile.top + row) + 0.5f;
@@ -566,15 +569,15 @@ VOLVOX_KERNEL void light_tile(const Scene& scene, TileSamples& tile) {
 
 // What is blended over the rest: it hides nothing.
 template <int n>
-VOLVOX_KERNEL void blend_over(const Scene& scene, int tile, TileSamples& to) {
+__attribute__((noinline)) void blend_over(const Scene& scene, int tile, TileSamples& to) {
   const Number<n> step = numbers<n>(count_up<n>()) + 0.5;
-  for_each_triangle(*scene.over, tile, [&](const TriangleChunk& chunk, std::uint32_t, const Triangle& triangle) __attribute__((always_inline)) {
+  for_each_triangle(*scene.over, tile, [&](const TriangleChunk& chunk, std::uint32_t, const Triangle& triangle) VOLVOX_INLINED {
     const Corner *a = &chunk.corners[triangle.corners[0]], *b = &chunk.corners[triangle.corners[1]],
                  *c = &chunk.corners[triangle.corners[2]];
     const CornerLanes<n> la = same_corner<n>(*a), lb = same_corner<n>(*b), lc = same_corner<n>(*c);
     const bool in_front = (triangle.flags & Triangle::front) != 0;
     cover<n>(*a, *b, *c, to.left, to.top, to.width, to.height, {},
-             [&](int at, int x, int y, const Whole<n>& covered, const Number<n>& depth) __attribute__((always_inline)) {
+             [&](int at, int x, int y, const Whole<n>& covered, const Number<n>& depth) VOLVOX_INLINED {
                const Whole<n> shown = in_front ? covered : covered & (depth > load<n>(to.depths + at));
                if (!any(shown)) return;
                const Lit<n> over = lit<n>(scene, la, lb, lc, same<n>(static_cast<std::int32_t>(triangle.flags)),

@@ -13,12 +13,17 @@ namespace volvox::view::picture {
 // Pixels as in Scene::colors.
 Image image_of(std::span<const std::uint32_t> colors, int width, int height);
 
+// Into the pixels of a row (three bytes each), which are already there as they are without it. `luma`: the brightness of
+// all pixels, 0 to 1020; `found`: room for as many numbers as the row has pixels, and 32. Not for the first and last row.
+void smooth_row(const std::uint32_t* colors, const std::int32_t* luma, int width, int height, int y,
+                std::int32_t* found, std::uint8_t* pixels);
+
 class EdgeSmoother {
  public:
   Image smoothed(std::span<const std::uint32_t> colors, int width, int height, ThreadPool* threads);
 
  private:
-  std::vector<std::int16_t> luma_;  // reused from image to image, because allocating it would cost as much as the work
+  std::vector<std::int32_t> luma_;  // reused from image to image, because allocating it would cost as much as the work
 };
 
 }  // namespace volvox::view::picture

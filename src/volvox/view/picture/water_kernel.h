@@ -36,7 +36,7 @@ VOLVOX_KERNEL void splat_drops(WaterLayers& water, int y0, int y1) {
     for (int y = y0; y < y1; ++y) {
       int& first = water.first[static_cast<std::size_t>(y)];
       int& last = water.last[static_cast<std::size_t>(y)];
-      over_drop<n>(water, drop, y, [&](std::size_t i, int x, const Whole<n>& covered, const Number<n>& left) __attribute__((always_inline)) {
+      over_drop<n>(water, drop, y, [&](std::size_t i, int x, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
         const Number<n> half = square_root(larger(left, Number<n>(0))) * drop.half;
         const Number<n> front = load<n>(&water.front[0][i]), back = load<n>(&water.back[0][i]);
         store<n>(&water.front[0][i], choose(covered, smaller(front, Number<n>(drop.middle) - half), front));
@@ -55,7 +55,7 @@ VOLVOX_KERNEL void dye_drops(WaterLayers& water, int y0, int y1) {
   for (const Drop& drop : water.drops) {
     if (drop.y + drop.radius < static_cast<float>(y0) || drop.y - drop.radius > static_cast<float>(y1)) continue;
     for (int y = y0; y < y1; ++y)
-      over_drop<n>(water, drop, y, [&](std::size_t i, int, const Whole<n>& covered, const Number<n>& left) __attribute__((always_inline)) {
+      over_drop<n>(water, drop, y, [&](std::size_t i, int, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
         // Drops at the surface count most.
         const Number<n> deep = larger(Number<n>(drop.middle) - load<n>(&water.front[0][i]), Number<n>(0));
         const Number<n> weight = choose(covered, left / (deep * deep * 900 + 1) + 1e-4, Number<n>(0));
@@ -144,12 +144,12 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
   const float* fronts = water.front[0].data();
   const Vector3<n> sun = lanes_of<n>(water.sun), color = lanes_of<n>(water.color),
                    dye = light_of<n>(color);
-  const auto ray_at = [&](const F& x, const F& y) __attribute__((always_inline)) {
+  const auto ray_at = [&](const F& x, const F& y) VOLVOX_INLINED {
     return Vector3<n>{plane<n>({water.ray[0], water.ray_x[0], water.ray_y[0]}, x, y),
                       plane<n>({water.ray[1], water.ray_x[1], water.ray_y[1]}, x, y),
                       plane<n>({water.ray[2], water.ray_x[2], water.ray_y[2]}, x, y)};
   };
-  const auto wall_at = [&](const Whole<n>& index) __attribute__((always_inline)) {
+  const auto wall_at = [&](const Whole<n>& index) VOLVOX_INLINED {
     return one / larger(gather<n, 1>(water.walls, index), F(1e-7));
   };
   for (int y = y0; y < y1; ++y) {
@@ -166,7 +166,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       const Vector3<n> ray = ray_at(px, py), here = ray * far;  // from the eye
       const Vector3<n> to_eye = ray * (-inverse_length<n>(ray));
       // Along the side on which the surface goes on.
-      const auto tangent = [&](const F& a, const F& b, float dx, float dy) __attribute__((always_inline)) {
+      const auto tangent = [&](const F& a, const F& b, float dx, float dy) VOLVOX_INLINED {
         const Whole<n> ahead = magnitude(a - far) < magnitude(b - far);
         const Vector3<n> p = ray_at(px + dx, py + dy) * a + here * F(-1), q = here + ray_at(px - dx, py - dy) * (-b);
         return choose3(ahead, p, q);
@@ -179,10 +179,10 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       normal = normal * inverse_length<n>(normal);
       normal = choose3(dot(normal, to_eye) < zero, normal * F(-1), normal);
       const F least = 0.2f * water.drop;
-      const auto thickness = [&](const F& end) __attribute__((always_inline)) { return larger(smaller(back, end) - far, least); };
+      const auto thickness = [&](const F& end) VOLVOX_INLINED { return larger(smaller(back, end) - far, least); };
       // Light goes straight on through thin sheets and is bent by n = 1.33 in thick ones.
       const F bend = smaller(thickness(wall), F(12 * water.drop)) / far;
-      const auto place = [&](const F& p, int size_) __attribute__((always_inline)) {
+      const auto place = [&](const F& p, int size_) VOLVOX_INLINED {
         return bounded(p, F(0.5), F(static_cast<float>(size_) - 0.5f));
       };
       F bx = place(px - dot(normal, lanes_of<n>(water.right)) * bend * water.pixels_x, water.width),
@@ -194,7 +194,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       const F u = bx - 0.5, v = by - 0.5;
       const Whole<n> iu = truncated_lanes<n>(u), iv = truncated_lanes<n>(v);
       const Whole<n> ju = iu + 1 < water.width ? iu + 1 : iu, jv = iv + 1 < water.height ? iv + 1 : iv;
-      const auto behind = [&](const Whole<n>& p, const Whole<n>& q) __attribute__((always_inline)) {
+      const auto behind = [&](const Whole<n>& p, const Whole<n>& q) VOLVOX_INLINED {
         const F bits = gather<n, 1>(reinterpret_cast<const float*>(water.behind), q * water.width + p);
         return unpacked<n>(reinterpret_cast<Whole<n>>(bits.v));
       };
@@ -215,7 +215,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       const F g = larger(dot(mirrored, sun), zero), g2 = g * g, g4 = g2 * g2, g8 = g4 * g4, g16 = g8 * g8, g32 = g16 * g16,
               g64 = g32 * g32, g256 = g64 * g64 * (g64 * g64), glint = g256 * g4 * 0.9;
       const F foaming = smaller(foam * 1.5, one);
-      const auto channel = [&](const F& own_dye, const F& own_tint, const F& own_seen, const F& own_sky, float glow) __attribute__((always_inline)) {
+      const auto channel = [&](const F& own_dye, const F& own_tint, const F& own_seen, const F& own_sky, float glow) VOLVOX_INLINED {
         const F through = fading<n>((F(1.02) - own_dye) * thick * (1 / (11 * water.drop))) * (one - foam);
         const F base = own_dye * 0.9 + 0.03, inside = (base + (to_light<n>(own_tint) - base) * foaming) * lit;
         const F light = own_seen * through + inside * (one - through);
