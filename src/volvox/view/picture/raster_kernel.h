@@ -245,6 +245,29 @@ VOLVOX_KERNEL void cover(const Corner& a, const Corner& b, const Corner& c, int 
   }
 }
 
+// The mean over a square of 2 reach texels a side: how much of it is not above h.
+template <int n, int reach>
+VOLVOX_KERNEL Number<n> soft_share(const ShadowMap& map, const Number<n>& u, const Number<n>& v, const Whole<n>& iu,
+                                   const Whole<n>& iv, const Number<n>& h) {
+  using F = Number<n>;
+  const F right = u - numbers<n>(iu), down = v - numbers<n>(iv), zero = 0;
+  const float* heights = map.heights.data() - (reach - 1) * (map.size + 1);
+  const Whole<n> corner = iv * map.size + iu;
+  constexpr int last = 2 * reach;
+  F sum = zero;
+#pragma GCC unroll 3
+  for (int j = 0; j <= last; ++j) {
+    F row = zero;
+#pragma GCC unroll 3
+    for (int i = 0; i <= last; ++i) {
+      const Whole<n> seen = h >= gather<n, 1>(heights + (j * map.size + i), corner);
+      row = row + choose(seen, i == 0 ? F(1) - right : i == last ? right : F(1), zero);
+    }
+    sum = sum + (j == 0 ? row * (F(1) - down) : j == last ? row * down : row);
+  }
+  return sum * (1.0f / (4 * reach * reach));
+}
+
 // The visible share of the sun at points of surfaces.
 template <int n>
 VOLVOX_KERNEL Number<n> sunlit(const ShadowMap& map, const Vector3<n>& at, const Vector3<n>& normal,
@@ -266,21 +289,8 @@ VOLVOX_KERNEL Number<n> sunlit(const ShadowMap& map, const Vector3<n>& at, const
   if (all<n>(lit)) return F(1);
   const Whole<n> dark = ~lit & (h < gather<n, 2>(blocks + 1, block));
   if (all<n>(lit | dark)) return choose(lit, F(1), F(0));
-  // The mean over a square of 2 reach texels a side.
-  const F right = cu - numbers<n>(iu), down = cv - numbers<n>(iv);
-  const Whole<n> corner = (iv - (map.reach - 1)) * map.size + iu - (map.reach - 1);
-  const int last = 2 * map.reach;
-  F sum = 0;
-  for (int j = 0; j <= last; ++j) {
-    F row = 0;
-    for (int i = 0; i <= last; ++i) {
-      const F seen = choose(h >= gather<n, 1>(map.heights.data(), corner + (j * map.size + i)), F(1), F(0));
-      row = row + (i == 0 ? seen * (F(1) - right) : i == last ? seen * right : seen);
-    }
-    sum = sum + (j == 0 ? row * (F(1) - down) : j == last ? row * down : row);
-  }
-  const float area = static_cast<float>(4 * map.reach * map.reach);
-  return choose(lit, F(1), choose(dark, F(0), sum * (1.0f / area)));
+  const F seen = map.reach == 1 ? soft_share<n, 1>(map, cu, cv, iu, iv, h) : soft_share<n, 4>(map, cu, cv, iu, iv, h);
+  return choose(lit, F(1), choose(dark, F(0), seen));
 }
 
 // The corners of the triangle of each lane.
@@ -511,12 +521,9 @@ __attribute__((noinline)) void light_bodies(const Scene& scene, const std::uint3
                                 const Number<n>& x, const Number<n>& y, const Number<n>& depth, Vector3<n>& color) {
   const TriangleList& list = *scene.bodies;
   std::uint32_t number = no_triangle;
-  bool one = true;
-  for (int k = 0; k < n; ++k) {
-    if (seen[k] == no_triangle) continue;
-    one = one && (number == no_triangle || number == seen[k]);
-    number = seen[k];
-  }
+  for (int k = 0; k < n && number == no_triangle; ++k) number = seen[k];
+  const Whole<n> numbers_seen = load_whole<n>(seen);
+  const bool one = all<n>((numbers_seen == static_cast<std::int32_t>(number)) | (numbers_seen == -1));
   const auto triangle_of = [&](std::uint32_t which) -> const Triangle& {
     return list.chunks[which >> 24].triangles[which & 0xffffff];
   };

@@ -54,6 +54,17 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
   water.behind = behind_.data(), water.walls = walls_.data();
   water.colors = scene.colors, water.depths = scene.depths;
 
+  const int room = WaterLayers::margin - 16;
+  water.from_x = water.width, water.to_x = 0, water.from_y = water.height, water.to_y = 0;
+  for (const Drop& drop : water.drops) {
+    const auto place = [](float x) { return truncated(clamp(x, -1e6f, 1e6f)); };
+    water.from_x = std::min(water.from_x, place(drop.x - drop.radius) - room);
+    water.to_x = std::max(water.to_x, place(drop.x + drop.radius) + room);
+    water.from_y = std::min(water.from_y, place(drop.y - drop.radius) - room);
+    water.to_y = std::max(water.to_y, place(drop.y + drop.radius) + room);
+  }
+  water.from_x = std::max(water.from_x, -room), water.to_x = std::min(water.to_x, water.width + room);
+
   const auto step = [&](WaterStep which) {
     parallel_for(threads, (water.height + band - 1) / band, 1, [&](std::size_t b) {
       const int y0 = narrow<int>(b) * band;

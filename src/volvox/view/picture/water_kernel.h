@@ -23,13 +23,13 @@ VOLVOX_KERNEL void over_drop(const WaterLayers& water, const Drop& drop, int y, 
 template <int n>
 VOLVOX_KERNEL void splat_drops(WaterLayers& water, int y0, int y1) {
   for (int y = y0; y < y1; ++y) {
-    for (int x = -WaterLayers::margin; x < water.stride - WaterLayers::margin; ++x) {
-      const std::size_t i = water.at(x, y);
-      water.front[0][i] = water.front[1][i] = WaterLayers::nothing;
-      water.back[0][i] = water.back[1][i] = 0;
-      water.red[i] = water.green[i] = water.blue[i] = water.weight[i] = 0;
-    }
     water.first[static_cast<std::size_t>(y)] = water.width, water.last[static_cast<std::size_t>(y)] = 0;
+    if (y < water.from_y || y >= water.to_y) continue;
+    for (int x = water.from_x; x < water.to_x; x += n) {
+      const std::size_t i = water.at(x, y);
+      for (int k : {0, 1}) store<n>(&water.front[k][i], Number<n>(WaterLayers::nothing)), store<n>(&water.back[k][i], Number<n>(0));
+      for (auto* layer : {&water.red, &water.green, &water.blue, &water.weight}) store<n>(layer->data() + i, Number<n>(0));
+    }
   }
   for (const Drop& drop : water.drops) {
     if (drop.y + drop.radius < static_cast<float>(y0) || drop.y - drop.radius > static_cast<float>(y1)) continue;
@@ -96,6 +96,7 @@ VOLVOX_KERNEL void smooth_water(WaterLayers& water, int y0, int y1, int from, bo
   float* new_back = water.back[1 - from].data();
   const F close = 1.6f * water.drop, one = 1, zero = 0;
   for (int y = y0; y < y1; ++y) {
+    if (water.last[static_cast<std::size_t>(y)] == 0) continue;
     if (along_rows) extend_row(water, water.front[from], y), extend_row(water, water.back[from], y);
     for (int x = water.first[static_cast<std::size_t>(y)]; x < water.last[static_cast<std::size_t>(y)]; x += n) {
       const std::size_t i = water.at(x, y);
@@ -153,6 +154,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
     return one / larger(gather<n, 1>(water.walls, index), F(1e-7));
   };
   for (int y = y0; y < y1; ++y) {
+    if (water.last[static_cast<std::size_t>(y)] == 0) continue;
     extend_row(water, water.front[0], y);
     for (int x = water.first[static_cast<std::size_t>(y)]; x < water.last[static_cast<std::size_t>(y)]; x += n) {
       const std::size_t i = water.at(x, y);

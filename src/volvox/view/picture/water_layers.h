@@ -26,6 +26,8 @@ struct WaterLayers {
   std::vector<float> front[2], back[2];
   std::vector<float> red, green, blue, weight;
   std::vector<int> first, last;  // of each row: the pixels with water, and beyond
+  // Around all drops, with as much room as smoothing looks beyond: only here the layers are cleared and read.
+  int from_x = 0, to_x = 0, from_y = 0, to_y = 0;
 
   Floats3 eye{}, ray{}, ray_x{}, ray_y{};  // as in Scene, by pixel
   Floats3 right{}, up{};                   // unit vectors
