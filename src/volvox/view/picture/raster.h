@@ -19,7 +19,7 @@ using Floats3 = std::array<float, 3>;
 
 inline constexpr int subsamples = 256;  // steps of a corner's coordinates, a sample
 inline constexpr int tile_side = 64;    // samples
-inline constexpr int block_side = 8;    // texels of a shadow map that have a common highest and lowest
+inline constexpr int block_side = 4;    // texels of a shadow map that have a common highest and lowest
 
 // A corner of a triangle on the grid.
 struct alignas(32) Corner {
@@ -66,7 +66,8 @@ struct TriangleList {
   std::vector<TriangleChunk> chunks;
 };
 
-// What is nearest to the sun at each texel. Coordinates in it, of a point p: dot(p, x) + x0, in texels.
+// What is nearest to the sun at each texel. Coordinates in it, of a point p: dot(p, x) + x0, in texels; its height is
+// dot(p, height), which grows towards the sun, and is the same all over level ground.
 struct ShadowMap {
   int size = 0;  // texels a side; a multiple of tile_side
   std::vector<float> heights;
@@ -75,7 +76,7 @@ struct ShadowMap {
     float high = 0, low = 0;
   };
   std::vector<Block> blocks;
-  Floats3 x{}, y{}, sun{};  // x and y: 1 / texel size long
+  Floats3 x{}, y{}, height{};  // x and y: 1 / texel size long; height: 1 along the light
   float x0 = 0, y0 = 0;
   float texel_size = 0;  // m
   float softness = 0;    // how far shadows are looked up off the surface, in texels

@@ -17,7 +17,7 @@ class ShadowMaker {
   const ShadowMap& map() const { return map_; }
 
  private:
-  void spread_blocks();
+  void spread_blocks(ThreadPool* threads);
 
   ShadowMap map_;
   TriangleList triangles_;

@@ -38,8 +38,17 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
     layer->resize(size + WaterLayers::margin);
   water.first.resize(water.height), water.last.resize(water.height);
   const std::size_t pixels = std::size_t{1} * water.width * water.height;
-  behind_.assign(scene.colors, scene.colors + pixels);
-  walls_.assign(scene.depths, scene.depths + pixels);
+  behind_.resize(pixels), walls_.resize(pixels);
+  const auto bands = [&](const auto& work) {
+    parallel_for(threads, (water.height + band - 1) / band, 1, [&](std::size_t b) {
+      const int y0 = narrow<int>(b) * band;
+      work(y0, std::min(y0 + band, water.height));
+    });
+  };
+  bands([&](int y0, int y1) {
+    std::copy(scene.colors + y0 * water.width, scene.colors + y1 * water.width, behind_.begin() + y0 * water.width);
+    std::copy(scene.depths + y0 * water.width, scene.depths + y1 * water.width, walls_.begin() + y0 * water.width);
+  });
 
   const float samples = static_cast<float>(scene.samples);
   water.eye = scene.eye, water.ray = scene.ray;
@@ -66,10 +75,7 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
   water.from_x = std::max(water.from_x, -room), water.to_x = std::min(water.to_x, water.width + room);
 
   const auto step = [&](WaterStep which) {
-    parallel_for(threads, (water.height + band - 1) / band, 1, [&](std::size_t b) {
-      const int y0 = narrow<int>(b) * band;
-      work_on_water(water, which, y0, std::min(y0 + band, water.height));
-    });
+    bands([&](int y0, int y1) { work_on_water(water, which, y0, y1); });
   };
   step(WaterStep::splat);
   step(WaterStep::dye);
