@@ -139,14 +139,15 @@ VOLVOX_KERNEL Number<n> plane(const Floats3& p, const Number<n>& x, const Number
   return x * p[1] + y * p[2] + p[0];
 }
 
-// x^2.2 for 0 to 1, to 1e-4; and its inverse, to 2e-4, for what the screen shows of light.
+// x^2.2 for 0 to 1, to 1e-4; and its inverse, of the square root of light, to half a step of what a screen shows.
 template <int n>
 VOLVOX_KERNEL Number<n> to_light(const Number<n>& x) {
   return x * (x * (x * (x * (x * 0.11931489 - 0.38986467) + 0.618386) + 0.66084053) - 0.00858416);
 }
 template <int n>
-VOLVOX_KERNEL Number<n> inverse_of_light(const Number<n>& q) {  // q: the fourth root of light
-  return q * (q * (q * (q * (q * -0.20173323 + 0.61397502) - 0.79185005) + 1.35646423) + 0.02295672);
+VOLVOX_KERNEL Number<n> from_light(const Number<n>& light) {
+  const Number<n> x = square_root(bounded(light, Number<n>(0), Number<n>(1)));
+  return x * (x * (x * (x * (x * 1.21986915 - 3.31017316) + 3.3326677) - 1.61812671) + 1.3774239);
 }
 // Tone mapping: a soft shoulder, so that white plastic in the sun keeps its shading.
 template <int n>
@@ -155,7 +156,7 @@ VOLVOX_KERNEL Vector3<n> to_screen(const Vector3<n>& light) {
   const F r = light.x * 0.62, g = light.y * 0.62, b = light.z * 0.62, of_r = r * 0.72 + 1, of_g = g * 0.72 + 1,
           of_b = b * 0.72 + 1, each = F(1.22) / (of_r * of_g * of_b);  // one division for three: it takes as long as ten products
   const auto shown = [&](const F& x, const F& by) VOLVOX_INLINED {
-    return inverse_of_light<n>(square_root(square_root(bounded(x * (x * 0.16 + 1) * by, F(0), F(1)))));
+    return from_light<n>(x * (x * 0.16 + 1) * by);
   };
   return {shown(r, of_g * of_b * each), shown(g, of_r * of_b * each), shown(b, of_r * of_g * each)};
 }

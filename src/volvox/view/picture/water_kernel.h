@@ -221,8 +221,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
         const F through = fading<n>((F(1.02) - own_dye) * thick * (1 / (11 * water.drop))) * (one - foam);
         const F base = own_dye * 0.9 + 0.03, inside = (base + (to_light<n>(own_tint) - base) * foaming) * lit;
         const F light = own_seen * through + inside * (one - through);
-        const F q = square_root(square_root(bounded(light + (own_sky - light) * mirror + glint * glow, zero, one)));
-        return inverse_of_light<n>(q);
+        return from_light<n>(light + (own_sky - light) * mirror + glint * glow);
       };
       const Vector3<n> shown = {channel(dye.x, tint.x, seen.x, sky.x, 1), channel(dye.y, tint.y, seen.y, sky.y, 0.97f),
                                 channel(dye.z, tint.z, seen.z, sky.z, 0.9f)};
