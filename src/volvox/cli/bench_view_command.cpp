@@ -18,7 +18,8 @@ namespace {
 
 struct Scene {
   std::string name, experiment;
-  bool sized = false;  // it has --modules of them
+  bool sized = false;              // it has --modules of them
+  std::vector<std::string> set{};  // KEY=VALUE
 };
 const std::vector<Scene> figure_1 = {{"1a complex structure", "remod3d/complex_structure"},
                                      {"1b disconnected SuperBots", "remod3d/scatter", true},
@@ -53,6 +54,7 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
   run_arguments.duration = 1e4;
   run_arguments.threads = arguments.threads;
   run_arguments.view.size = arguments.size;
+  run_arguments.set = scene.set;
   if (scene.sized) run_arguments.set.push_back(fmt::format("modules={}", arguments.modules));
   auto options = run_options(run_arguments);
   if (!options.ok()) return options.error();
@@ -139,11 +141,24 @@ void print(const std::vector<Drawn>& all, const BenchViewArguments& arguments) {
 
 }  // namespace
 
+Result<double> drawn_per_second(const std::string& experiment, const std::map<std::string, std::string>& set,
+                                sim::Library& library, Log& log) {
+  Scene scene{experiment, experiment};
+  for (const auto& [key, value] : set) scene.set.push_back(key + "=" + value);
+  const auto measured = measure(scene, {}, library, log);
+  if (!measured.ok()) return measured.error();
+  return measured->per_second();
+}
+
 int bench_view_command(const BenchViewArguments& arguments, sim::Library& library, Log& log) {
   std::vector<Scene> scenes = figure_1;
   if (!arguments.scenes.empty()) {
     scenes.clear();
-    for (const std::string& name : arguments.scenes) scenes.push_back({name, name});
+    for (const std::string& name : arguments.scenes) {
+      const auto known =
+          std::find_if(figure_1.begin(), figure_1.end(), [&](const Scene& s) { return s.experiment == name; });
+      scenes.push_back(known != figure_1.end() ? *known : Scene{name, name});
+    }
   }
   std::vector<Drawn> all;
   Progress progress("", !is_terminal(2));

@@ -7,14 +7,10 @@
 #include <cmath>
 #include <map>
 
-#ifdef VOLVOX_HAS_PICTURE
-#  include "volvox/view/picture/image_file.h"
-#  include "volvox/view/picture/video.h"
-#endif
+#include "volvox/view/picture/image_file.h"
+#include "volvox/view/picture/video.h"
 
 namespace volvox::cli {
-
-#ifdef VOLVOX_HAS_PICTURE
 
 Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
                                                     const view::RenderEngineRegistry& engines) {
@@ -207,32 +203,5 @@ Result<void> Film::finish() {
   if (!status_.ok()) return status_;
   return writer_->finish();
 }
-
-#else
-
-namespace {
-Error no_pictures() {
-  return Error("this build of Volvox makes no pictures and no videos", "install libepoxy-dev and build again");
-}
-}  // namespace
-
-Result<std::vector<RendererChange>> parse_renderers(const std::string&, const view::RenderEngineRegistry&) {
-  return no_pictures();
-}
-Result<void> Studio::use_renderer_of(double) { return no_pictures(); }
-Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const sim::Run&, double) {
-  return no_pictures();
-}
-model::Bounds Studio::subject(const view::Frame&) const { return {}; }
-void Studio::capture(const sim::Run&, view::Frame&) const {}
-Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&,
-                                           sim::Run&) {
-  return no_pictures();
-}
-Film::~Film() = default;
-void Film::observe() {}
-Result<void> Film::finish() { return {}; }
-
-#endif
 
 }  // namespace volvox::cli

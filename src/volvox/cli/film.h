@@ -1,6 +1,6 @@
 // Pictures and videos of a run.
-// SI units. Only reads the run, from its thread: a run has the same state hash with and without a film. What it has read
-// is drawn and written by another thread.
+// SI units. Only reads the run, from its thread: a run has the same state hash with and without a film. What it has
+// read is drawn and written by another thread.
 #pragma once
 
 #include <future>

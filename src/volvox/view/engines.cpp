@@ -1,15 +1,12 @@
 // The only file that names the render engines of this build.
 #include "volvox/view/render_engine.h"
 
-#ifdef VOLVOX_HAS_PICTURE
-#  include "volvox/view/picture/picture_engine.h"
-#endif
+#include "volvox/view/picture/picture_engine.h"
 
 namespace volvox::view {
 
 RenderEngineRegistry built_in_render_engines() {
   RenderEngineRegistry registry("render engine");
-#ifdef VOLVOX_HAS_PICTURE
   registry.add(
       "picture",
       [](const Parameters& parameters) -> Result<std::unique_ptr<RenderEngine>> {
@@ -18,7 +15,6 @@ RenderEngineRegistry built_in_render_engines() {
         return Result<std::unique_ptr<RenderEngine>>(picture::make_picture_engine(*settings));
       },
       "pictures and video, drawn by the processor: no display, no graphics card");
-#endif
   return registry;
 }
 

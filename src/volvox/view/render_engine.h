@@ -29,7 +29,7 @@ struct Image {
 struct RenderEngineInfo {
   std::string name;
   std::string description;  // one line
-  std::string device;       // the GPU or software renderer: "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string device;       // what draws: "the processor (avx2, 2 threads)"
   bool makes_images = false;
 };
 

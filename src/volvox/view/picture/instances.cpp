@@ -14,7 +14,7 @@ struct DetailLimit {
 };
 constexpr DetailLimit detail_limits[] = {{70, 600}, {34, 120}, {18, 24}, {11, 12}};
 constexpr double shadow_detail = 0.35;  // shadows have soft edges, so a coarser mesh is enough
-constexpr double smallest_marker = 4;  // pixels; smaller markers are not drawn
+constexpr double smallest_marker = 4;   // pixels; smaller markers are not drawn
 
 std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
   std::size_t triangles = std::numeric_limits<std::size_t>::max();
@@ -25,10 +25,9 @@ std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
   return level;
 }
 
-std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker,
-                     bool inside = false) {
-  return (std::uint64_t{inside} << 63) | (std::uint64_t{marker} << 62) |
-         (std::uint64_t{translucent} << 61) | (std::uint64_t{mesh} << 8) | level;
+std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool inside = false) {
+  return (std::uint64_t{inside} << 63) | (std::uint64_t{marker} << 62) | (std::uint64_t{translucent} << 61) |
+         (std::uint64_t{mesh} << 8) | level;
 }
 
 Instance instance_at(const Pose& pose, double scale) {
@@ -135,8 +134,7 @@ void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const View
     Instance instance = instance_at({centre, look.shape == sim::CloudLook::Shape::stone ? turn_of(k) : Quat{}}, scale);
     instance.tint = {item.color[0], item.color[1], item.color[2], 255};
     instance.pale = to_float(pale);
-    if (view.sees(centre, radius))
-      bodies_.push_back({key_of(number, level_for(mesh, pixels), false, false), instance});
+    if (view.sees(centre, radius)) bodies_.push_back({key_of(number, level_for(mesh, pixels), false, false), instance});
     if (length(centre) - radius >= shadow_reach) continue;
     shadows_.push_back({key_of(number, level_for(mesh, pixels * shadow_detail), false, false), instance});
     casters.push_back({centre, radius});
@@ -163,8 +161,7 @@ void Instances::pack(std::vector<Sorted>& sorted, std::vector<Instance>& all, st
     const std::uint64_t key = sorted[i].key;
     if (i == 0 || key != sorted[i - 1].key)
       batches.push_back({narrow<std::uint32_t>(key >> 8 & 0xffffffff), narrow<std::uint32_t>(key & 0xff),
-                         (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 63 & 1) != 0,
-                         all.size(), 0});
+                         (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 63 & 1) != 0, all.size(), 0});
     all.push_back(sorted[i].instance);
     ++batches.back().count;
   }

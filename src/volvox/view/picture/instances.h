@@ -19,8 +19,8 @@ struct Instance {
 struct Batch {
   std::uint32_t mesh = 0, level = 0;
   bool translucent = false, marker = false;
-  bool inside = false;  // a marker between two modules, drawn through them
-  std::size_t first = 0, count = 0;                        // range in Instances::all
+  bool inside = false;               // a marker between two modules, drawn through them
+  std::size_t first = 0, count = 0;  // range in Instances::all
 };
 
 // A camera with its derived axes and scales.

@@ -38,7 +38,6 @@ Floats3 ground_on_screen(Rgba color, const Vec3& normal, double direct) {
   return to_floats(screen);
 }
 
-
 // The samples of a pixel lie on a square grid.
 int samples_a_side(int samples) {
   int side = 1;
@@ -56,7 +55,8 @@ class PictureEngine final : public RenderEngine {
       : settings_(settings),
         threads_(threads_for(settings.threads)),
         samples_(samples_a_side(settings.samples)),
-        // A picture may take longer than a video frame: a larger map, because a texel is large if bodies stand far apart.
+        // A picture may take longer than a video frame: a larger map, because a texel is large if bodies stand far
+        // apart.
         shadows_((std::max(settings.width, settings.height) > 1600 ? 2048 : 1024) * (settings.detail > 1 ? 2 : 1),
                  settings.detail > 1),
         colors_(std::size_t(settings.width) * std::size_t(settings.height)) {

@@ -1,5 +1,5 @@
-// The engine `picture`: draws on the processor, so that it needs neither a display nor a graphics card, and pictures have
-// the same bits on every machine. An engine may be used by one thread at a time, and has threads of its own.
+// The engine `picture`: draws on the processor, so that it needs neither a display nor a graphics card, and pictures
+// have the same bits on every machine. An engine may be used by one thread at a time, and has threads of its own.
 #pragma once
 
 #include "volvox/view/render_engine.h"
@@ -21,8 +21,8 @@ struct PictureSettings {
   bool grid = true;       // lines on the ground every 0.1, 1 and 10 m
   bool scale_bar = true;
 
-  // Reads "width", "height", "samples", "threads", "detail", "docks" (none, state, load), "rays", "messages", "grid" and
-  // "scale_bar". If "samples" is not given, it is 4 for a picture (detail above 1) and 0 for a video.
+  // Reads "width", "height", "samples", "threads", "detail", "docks" (none, state, load), "rays", "messages", "grid"
+  // and "scale_bar". If "samples" is not given, it is 4 for a picture (detail above 1) and 0 for a video.
   static Result<PictureSettings> read(const Parameters& parameters);
 };
 

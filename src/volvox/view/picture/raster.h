@@ -1,6 +1,6 @@
 // The rasteriser of the engine `picture`: triangles on a grid of samples (the pixels of a canvas, or of a shadow map),
-// sorted into tiles of 64 x 64, which threads take one by one. A triangle covers the samples whose middles lie in it, to
-// the bit: corners lie on a grid of 1/256 of a sample, and of two triangles with a common edge exactly one covers a
+// sorted into tiles of 64 x 64, which threads take one by one. A triangle covers the samples whose middles lie in it,
+// to the bit: corners lie on a grid of 1/256 of a sample, and of two triangles with a common edge exactly one covers a
 // sample on it.
 // A tile is drawn in two steps: first, which triangle is seen at each sample (its number and depth); then every sample
 // is lit once. Both go over 4, 8 or 16 samples side by side (raster_kernel.h).
@@ -24,10 +24,10 @@ inline constexpr int block_side = 4;    // texels of a shadow map that have a co
 // A corner of a triangle on the grid.
 struct alignas(32) Corner {
   std::int32_t x = 0, y = 0;  // 1/256 sample
-  float depth = 0;            // larger is nearer: 1 / distance along the camera's axis; in shadow maps m towards the sun
-  float pale = 0;             // 1: the colour of the background
-  Floats3 normal{};           // world axes
-  std::uint32_t color = 0;    // sRGB and opacity, red in the lowest byte
+  float depth = 0;          // larger is nearer: 1 / distance along the camera's axis; in shadow maps m towards the sun
+  float pale = 0;           // 1: the colour of the background
+  Floats3 normal{};         // world axes
+  std::uint32_t color = 0;  // sRGB and opacity, red in the lowest byte
 };
 static_assert(sizeof(Corner) == 32);
 
@@ -87,23 +87,24 @@ struct ShadowMap {
 
 // An infinite plane with a grid of lines. All functions of a sample's place are a + b x + c y.
 struct GroundPlane {
-  Floats3 depth{};      // as in Corner; no ground where it is not positive
-  Floats3 u{}, v{};     // place on the plane times depth, m; u and v are known but for a multiple of 10 m
+  Floats3 depth{};   // as in Corner; no ground where it is not positive
+  Floats3 u{}, v{};  // place on the plane times depth, m; u and v are known but for a multiple of 10 m
   Floats3 normal{};
   Floats3 sunny{}, shady{};  // sRGB, 0 to 1
 };
 
 // All that a canvas shows.
 struct Scene {
-  TileGrid grid;           // of samples
-  int samples = 1;         // of a pixel, a side
+  TileGrid grid;    // of samples
+  int samples = 1;  // of a pixel, a side
   Floats3 eye{};
-  Floats3 ray{}, ray_x{}, ray_y{};  // the way to the sample (x, y) is ray + x ray_x + y ray_y, 1 m along the camera's axis
+  Floats3 ray{}, ray_x{},
+      ray_y{};  // the way to the sample (x, y) is ray + x ray_x + y ray_y, 1 m along the camera's axis
   Floats3 sun{};
-  Floats3 horizon{}, zenith{};      // sRGB, 0 to 1
-  bool sky = false;                 // whether any sample looks above the horizon
-  bool lines = true;                // on grounds
-  float fade = 0;                   // m from the eye, where grounds begin to fade
+  Floats3 horizon{}, zenith{};  // sRGB, 0 to 1
+  bool sky = false;             // whether any sample looks above the horizon
+  bool lines = true;            // on grounds
+  float fade = 0;               // m from the eye, where grounds begin to fade
   std::vector<GroundPlane> grounds;
   const ShadowMap* shadows = nullptr;
   const TriangleList* bodies = nullptr;  // opaque

@@ -11,7 +11,8 @@
 
 namespace volvox::view::picture {
 
-const RasterKernels raster_avx2{draw_tile_lanes<8>, draw_shadow_tile_lanes<8>, work_on_water_lanes<8>, smooth_row_lanes<8>};
+const RasterKernels raster_avx2{draw_tile_lanes<8>, draw_shadow_tile_lanes<8>, work_on_water_lanes<8>,
+                                smooth_row_lanes<8>};
 
 }  // namespace volvox::view::picture
 

@@ -11,7 +11,8 @@
 
 namespace volvox::view::picture {
 
-const RasterKernels raster_avx512{draw_tile_lanes<16>, draw_shadow_tile_lanes<16>, work_on_water_lanes<16>, smooth_row_lanes<16>};
+const RasterKernels raster_avx512{draw_tile_lanes<16>, draw_shadow_tile_lanes<16>, work_on_water_lanes<16>,
+                                  smooth_row_lanes<16>};
 
 }  // namespace volvox::view::picture
 

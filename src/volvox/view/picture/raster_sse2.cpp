@@ -7,6 +7,7 @@
 
 namespace volvox::view::picture {
 
-const RasterKernels raster_sse2{draw_tile_lanes<4>, draw_shadow_tile_lanes<4>, work_on_water_lanes<4>, smooth_row_lanes<4>};
+const RasterKernels raster_sse2{draw_tile_lanes<4>, draw_shadow_tile_lanes<4>, work_on_water_lanes<4>,
+                                smooth_row_lanes<4>};
 
 }  // namespace volvox::view::picture

@@ -1,6 +1,6 @@
 // What raster_kernel.h uses and shares with other files: it comes before the choice of an instruction set
 // (physics/native/kernel_surroundings.h says why).
-// Includes alone.
+// Includes alone: nothing for threads to share.
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,5 +1,6 @@
 // The shadow map of a picture: what is nearest to the sun, over a square around all that casts shadows.
-// Lengths in m, in world axes, relative to the camera's target.
+// Lengths in m, in world axes, relative to the camera's target. One call at a time; the same map at any number of
+// threads.
 #pragma once
 
 #include "volvox/view/picture/triangles.h"

@@ -44,8 +44,7 @@ Image EdgeSmoother::smoothed(std::span<const std::uint32_t> colors, int width, i
     for (int y = narrow<int>(b) * band; y < std::min(narrow<int>(b + 1) * band, height); ++y) {
       std::uint8_t* pixels = image.pixels.data() + 3 * row_of(y);
       copy_row(colors.data() + row_of(y), width, pixels);
-      if (y > 0 && y < height - 1)
-        smooth_row(colors.data(), luma_.data(), width, height, y, found.data(), pixels);
+      if (y > 0 && y < height - 1) smooth_row(colors.data(), luma_.data(), width, height, y, found.data(), pixels);
     }
   });
   return image;

@@ -1,12 +1,15 @@
 // The loops of the smoother of edges, over n pixels side by side: see smooth_edges.h and raster_kernel.h.
+// Whole numbers, rows that any thread may take: the same on every machine.
 #pragma once
+
+#include "volvox/view/picture/lanes_kernel.h"
 
 namespace volvox::view::picture {
 
-inline constexpr int least_contrast = 60;  // a smaller contrast is hardly visible
-inline constexpr int contrast_ratio = 6;   // nor is a contrast below one sixth of the brightest pixel
-inline constexpr int longest_run = 12;     // pixels, to each end of a step
-inline constexpr int whole = 256;          // blends are fixed-point numbers: 256 is 1
+inline constexpr int least_contrast = 60;   // a smaller contrast is hardly visible
+inline constexpr int contrast_ratio = 6;    // nor is a contrast below one sixth of the brightest pixel
+inline constexpr int longest_run = 12;      // pixels, to each end of a step
+inline constexpr int whole = 256;           // blends are fixed-point numbers: 256 is 1
 inline constexpr int most_of_specks = 128;  // the largest blend of a single bright or dark pixel
 
 template <int n>
@@ -35,13 +38,15 @@ VOLVOX_KERNEL Whole<n> gather_whole(const std::int32_t* base, const Whole<n>& in
 template <int n>
 VOLVOX_KERNEL int find_contrasts(const std::int32_t* row, int width, std::int32_t* found) {
   int count = 0;
-  const auto at = [&](const std::int32_t* p) VOLVOX_INLINED { return load_whole<n>(reinterpret_cast<const std::uint32_t*>(p)); };
+  const auto at = [&](const std::int32_t* p)
+                      VOLVOX_INLINED { return load_whole<n>(reinterpret_cast<const std::uint32_t*>(p)); };
   for (int x = 1; x < width - 1; x += n) {
     const std::int32_t* m = row + x;
     const Whole<n> own = at(m), a = at(m - 1), b = at(m + 1), c = at(m - width), d = at(m + width);
     const Whole<n> low = lowest<n>(lowest<n>(lowest<n>(a, b), lowest<n>(c, d)), own),
                    high = highest<n>(highest<n>(highest<n>(a, b), highest<n>(c, d)), own), contrast = high - low;
-    const Whole<n> marked = (contrast > least_contrast) & (contrast * contrast_ratio > high) & (count_up<n>() < width - 1 - x);
+    const Whole<n> marked =
+        (contrast > least_contrast) & (contrast * contrast_ratio > high) & (count_up<n>() < width - 1 - x);
     if (!any(marked)) continue;
     for (int k = 0; k < n; ++k) {
       found[count] = x + k;
@@ -53,8 +58,8 @@ VOLVOX_KERNEL int find_contrasts(const std::int32_t* row, int width, std::int32_
 
 // How much of which neighbour each of n pixels takes, as FXAA has it.
 template <int n>
-VOLVOX_KERNEL void find_blends(const std::int32_t* luma, int width, int height, int y, const Whole<n>& x, Whole<n>& with,
-                               Whole<n>& part) {
+VOLVOX_KERNEL void find_blends(const std::int32_t* luma, int width, int height, int y, const Whole<n>& x,
+                               Whole<n>& with, Whole<n>& part) {
   using I = Whole<n>;
   const I at = x + y * width;
   const auto pixel = [&](const I& where) VOLVOX_INLINED { return gather_whole<n>(luma, where); };
@@ -87,7 +92,8 @@ VOLVOX_KERNEL void find_blends(const std::int32_t* luma, int width, int height, 
       length[way] -= searching;
     }
   }
-  const I first = length[0] <= length[1], nearer = first ? length[0] : length[1], of_nearer = first ? change[0] : change[1];
+  const I first = length[0] <= length[1], nearer = first ? length[0] : length[1],
+          of_nearer = first ? change[0] : change[1];
   const I crosses = (of_nearer < 0) != (2 * own - middle < 0);
   part = crosses ? whole / 2 - quotient<n>(whole * nearer, length[0] + length[1]) : same<n>(0);
 
@@ -101,14 +107,15 @@ VOLVOX_KERNEL void find_blends(const std::int32_t* luma, int width, int height, 
 }
 
 template <int n>
-void smooth_row_lanes(const std::uint32_t* colors, const std::int32_t* luma, int width, int height, int y, std::int32_t* found,
-                      std::uint8_t* pixels) {
+void smooth_row_lanes(const std::uint32_t* colors, const std::int32_t* luma, int width, int height, int y,
+                      std::int32_t* found, std::uint8_t* pixels) {
   const int count = find_contrasts<n>(luma + std::ptrdiff_t{1} * y * width, width, found);
   for (int k = 0; k < n; ++k) found[count + k] = found[count > 0 ? count - 1 : 0];  // lanes beyond the last do it again
   const std::uint32_t* own = colors + std::ptrdiff_t{1} * y * width;
   for (int i = 0; i < count; i += n) {
     Whole<n> with, part;
-    find_blends<n>(luma, width, height, y, load_whole<n>(reinterpret_cast<const std::uint32_t*>(found + i)), with, part);
+    find_blends<n>(luma, width, height, y, load_whole<n>(reinterpret_cast<const std::uint32_t*>(found + i)), with,
+                   part);
     for (int k = 0; k < n; ++k) {
       if (part[k] == 0) continue;
       const int x = found[i + k];

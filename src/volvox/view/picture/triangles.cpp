@@ -9,7 +9,8 @@ namespace {
 typedef float Four __attribute__((vector_size(16)));
 
 constexpr std::size_t most_chunks = 48;
-constexpr float guard = 12000.0f * subsamples;  // steps from the centre: raster_kernel.h counts on whole numbers up to there
+constexpr float guard =
+    12000.0f * subsamples;  // steps from the centre: raster_kernel.h counts on whole numbers up to there
 
 std::uint32_t packed_color(Rgba c) {
   return std::uint32_t{c.r} | std::uint32_t{c.g} << 8 | std::uint32_t{c.b} << 16 | std::uint32_t{c.a} << 24;
@@ -153,7 +154,8 @@ class ChunkMaker {
     for (const std::uint32_t i : indices) polygon.push_back({projected_[i], chunk_.corners[first + i]});
     for (int side = 0; side < 5 && polygon.size() >= 3; ++side) {
       const auto inside_by = [&](const Four& at) {
-        return side == 0 ? at[3] - projection_.near : guard * at[3] + (side % 2 == 1 ? 1.0f : -1.0f) * at[side <= 2 ? 0 : 1];
+        return side == 0 ? at[3] - projection_.near
+                         : guard * at[3] + (side % 2 == 1 ? 1.0f : -1.0f) * at[side <= 2 ? 0 : 1];
       };
       cut.clear();
       for (std::size_t i = 0; i < polygon.size(); ++i) {

@@ -54,7 +54,8 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
   water.eye = scene.eye, water.ray = scene.ray;
   for (int k = 0; k < 3; ++k) water.ray_x[k] = scene.ray_x[k] * samples, water.ray_y[k] = scene.ray_y[k] * samples;
   water.right = to_floats(view.right), water.up = to_floats(view.up);
-  water.pixels_x = to_float(0.125 / view.tan_x * water.width), water.pixels_y = to_float(0.125 / view.tan_y * water.height);
+  water.pixels_x = to_float(0.125 / view.tan_x * water.width),
+  water.pixels_y = to_float(0.125 / view.tan_y * water.height);
   water.sun = scene.sun, water.horizon = scene.horizon, water.zenith = scene.zenith;
   water.color = to_floats(Vec3{look.fluid_color[0] / 255.0, look.fluid_color[1] / 255.0, look.fluid_color[2] / 255.0});
   water.drop = to_float(look.drop_size);
@@ -74,9 +75,7 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
   }
   water.from_x = std::max(water.from_x, -room), water.to_x = std::min(water.to_x, water.width + room);
 
-  const auto step = [&](WaterStep which) {
-    bands([&](int y0, int y1) { work_on_water(water, which, y0, y1); });
-  };
+  const auto step = [&](WaterStep which) { bands([&](int y0, int y1) { work_on_water(water, which, y0, y1); }); };
   step(WaterStep::splat);
   step(WaterStep::dye);
   for (int pass = 0; pass < (fine ? 3 : 2); ++pass) {

@@ -1,5 +1,5 @@
-// The drops of a fluid as one surface that refracts what is behind it: their distances are drawn as balls, smoothed where
-// they belong together, and the finished picture behind is bent, dyed by how much fluid it is seen through, and
+// The drops of a fluid as one surface that refracts what is behind it: their distances are drawn as balls, smoothed
+// where they belong together, and the finished picture behind is bent, dyed by how much fluid it is seen through, and
 // mirrors the sky (screen-space fluid: van der Laan, Green and Sainz 2009; the filter: Truong and Yuksel 2018).
 // Lengths in m, world frame. One call at a time; the same at any number of threads.
 #pragma once

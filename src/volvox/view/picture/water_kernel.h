@@ -1,21 +1,23 @@
 // The loops of a fluid's surface, over n pixels side by side: see water_layers.h and raster_kernel.h.
 #pragma once
 
+#include "volvox/view/picture/lanes_kernel.h"
+
 namespace volvox::view::picture {
 
 // Calls at(index of the first pixel, lanes covered, 1 - distance from the middle squared) for a drop's pixels in a row.
 template <int n, class At>
 VOLVOX_KERNEL void over_drop(const WaterLayers& water, const Drop& drop, int y, const At& at) {
-  const float dy = (static_cast<float>(y) + 0.5f - drop.y) / drop.radius, rest = 1 - dy * dy;
+  const float dy = (as_float(y) + 0.5f - drop.y) / drop.radius, rest = 1 - dy * dy;
   if (!(rest > 0)) return;
   const float half = std::sqrt(rest) * drop.radius;
   const float low = drop.x - half - 0.5f, high = drop.x + half - 0.5f;
-  if (!(high >= 0) || !(low < static_cast<float>(water.width))) return;
+  if (!(high >= 0) || !(low < as_float(water.width))) return;
   const int x0 = low > 0 ? static_cast<int>(low) : 0,
-            x1 = high < static_cast<float>(water.width - 1) ? static_cast<int>(high) : water.width - 1;
+            x1 = high < as_float(water.width - 1) ? static_cast<int>(high) : water.width - 1;
   const Number<n> step = numbers<n>(count_up<n>()) + (0.5f - drop.x), by = 1 / drop.radius;
   for (int x = x0; x <= x1; x += n) {
-    const Number<n> dx = (step + static_cast<float>(x)) * by, left = Number<n>(rest) - dx * dx;
+    const Number<n> dx = (step + as_float(x)) * by, left = Number<n>(rest) - dx * dx;
     at(water.at(x, y), x, (left >= Number<n>(0)) & (count_up<n>() <= x1 - x), left);
   }
 }
@@ -23,47 +25,51 @@ VOLVOX_KERNEL void over_drop(const WaterLayers& water, const Drop& drop, int y, 
 template <int n>
 VOLVOX_KERNEL void splat_drops(WaterLayers& water, int y0, int y1) {
   for (int y = y0; y < y1; ++y) {
-    water.first[static_cast<std::size_t>(y)] = water.width, water.last[static_cast<std::size_t>(y)] = 0;
+    water.first[y] = water.width, water.last[y] = 0;
     if (y < water.from_y || y >= water.to_y) continue;
     for (int x = water.from_x; x < water.to_x; x += n) {
       const std::size_t i = water.at(x, y);
-      for (int k : {0, 1}) store<n>(&water.front[k][i], Number<n>(WaterLayers::nothing)), store<n>(&water.back[k][i], Number<n>(0));
-      for (auto* layer : {&water.red, &water.green, &water.blue, &water.weight}) store<n>(layer->data() + i, Number<n>(0));
+      for (int k : {0, 1})
+        store<n>(&water.front[k][i], Number<n>(WaterLayers::nothing)), store<n>(&water.back[k][i], Number<n>(0));
+      for (auto* layer : {&water.red, &water.green, &water.blue, &water.weight})
+        store<n>(layer->data() + i, Number<n>(0));
     }
   }
   for (const Drop& drop : water.drops) {
-    if (drop.y + drop.radius < static_cast<float>(y0) || drop.y - drop.radius > static_cast<float>(y1)) continue;
+    if (drop.y + drop.radius < as_float(y0) || drop.y - drop.radius > as_float(y1)) continue;
     for (int y = y0; y < y1; ++y) {
-      int& first = water.first[static_cast<std::size_t>(y)];
-      int& last = water.last[static_cast<std::size_t>(y)];
-      over_drop<n>(water, drop, y, [&](std::size_t i, int x, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
-        const Number<n> half = square_root(larger(left, Number<n>(0))) * drop.half;
-        const Number<n> front = load<n>(&water.front[0][i]), back = load<n>(&water.back[0][i]);
-        store<n>(&water.front[0][i], choose(covered, smaller(front, Number<n>(drop.middle) - half), front));
-        store<n>(&water.back[0][i], choose(covered, larger(back, half + drop.middle), back));
-        first = x < first ? x : first;
-        last = x + n > last ? x + n : last;
-      });
+      int& first = water.first[y];
+      int& last = water.last[y];
+      over_drop<n>(
+          water, drop, y, [&](std::size_t i, int x, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
+            const Number<n> half = square_root(larger(left, Number<n>(0))) * drop.half;
+            const Number<n> front = load<n>(&water.front[0][i]), back = load<n>(&water.back[0][i]);
+            store<n>(&water.front[0][i], choose(covered, smaller(front, Number<n>(drop.middle) - half), front));
+            store<n>(&water.back[0][i], choose(covered, larger(back, half + drop.middle), back));
+            first = x < first ? x : first;
+            last = x + n > last ? x + n : last;
+          });
     }
   }
   for (int y = y0; y < y1; ++y)
-    if (water.last[static_cast<std::size_t>(y)] > water.width) water.last[static_cast<std::size_t>(y)] = water.width;
+    if (water.last[y] > water.width) water.last[y] = water.width;
 }
 
 template <int n>
 VOLVOX_KERNEL void dye_drops(WaterLayers& water, int y0, int y1) {
   for (const Drop& drop : water.drops) {
-    if (drop.y + drop.radius < static_cast<float>(y0) || drop.y - drop.radius > static_cast<float>(y1)) continue;
+    if (drop.y + drop.radius < as_float(y0) || drop.y - drop.radius > as_float(y1)) continue;
     for (int y = y0; y < y1; ++y)
-      over_drop<n>(water, drop, y, [&](std::size_t i, int, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
-        // Drops at the surface count most.
-        const Number<n> deep = larger(Number<n>(drop.middle) - load<n>(&water.front[0][i]), Number<n>(0));
-        const Number<n> weight = choose(covered, left / (deep * deep * 900 + 1) + 1e-4, Number<n>(0));
-        store<n>(&water.red[i], load<n>(&water.red[i]) + weight * drop.color[0]);
-        store<n>(&water.green[i], load<n>(&water.green[i]) + weight * drop.color[1]);
-        store<n>(&water.blue[i], load<n>(&water.blue[i]) + weight * drop.color[2]);
-        store<n>(&water.weight[i], load<n>(&water.weight[i]) + weight);
-      });
+      over_drop<n>(water, drop, y,
+                   [&](std::size_t i, int, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
+                     // Drops at the surface count most.
+                     const Number<n> deep = larger(Number<n>(drop.middle) - load<n>(&water.front[0][i]), Number<n>(0));
+                     const Number<n> weight = choose(covered, left / (deep * deep * 900 + 1) + 1e-4, Number<n>(0));
+                     store<n>(&water.red[i], load<n>(&water.red[i]) + weight * drop.color[0]);
+                     store<n>(&water.green[i], load<n>(&water.green[i]) + weight * drop.color[1]);
+                     store<n>(&water.blue[i], load<n>(&water.blue[i]) + weight * drop.color[2]);
+                     store<n>(&water.weight[i], load<n>(&water.weight[i]) + weight);
+                   });
   }
 }
 
@@ -96,27 +102,26 @@ VOLVOX_KERNEL void smooth_water(WaterLayers& water, int y0, int y1, int from, bo
   float* new_back = water.back[1 - from].data();
   const F close = 1.6f * water.drop, one = 1, zero = 0;
   for (int y = y0; y < y1; ++y) {
-    if (water.last[static_cast<std::size_t>(y)] == 0) continue;
+    if (water.last[y] == 0) continue;
     if (along_rows) extend_row(water, water.front[from], y), extend_row(water, water.back[from], y);
-    for (int x = water.first[static_cast<std::size_t>(y)]; x < water.last[static_cast<std::size_t>(y)]; x += n) {
+    for (int x = water.first[y]; x < water.last[y]; x += n) {
       const std::size_t i = water.at(x, y);
       const F own = load<n>(front + i), own_back = load<n>(back + i);
       const Whole<n> wet = (own < F(1e8)) & (count_up<n>() < water.width - x);
       F sum = own, sum_back = own_back, weights = one;
       if (any(wet)) {
         const F side = numbers<n>(truncated_lanes<n>(bounded(
-            F(1.7f * water.drop * water.pixels_per_tangent) / larger(own, F(1e-6)), one, F(static_cast<float>(water.most)))));
+            F(1.7f * water.drop * water.pixels_per_tangent) / larger(own, F(1e-6)), one, F(as_float(water.most)))));
         const F by_side = one / side;
         for (int k = 1; k <= water.most; ++k) {
-          const Whole<n> near = wet & (side >= F(static_cast<float>(k)));
+          const Whole<n> near = wet & (side >= F(as_float(k)));
           if (!any(near)) break;
-          const std::size_t before = along_rows ? i - static_cast<std::size_t>(k) : water.at(x, y - k < 0 ? 0 : y - k),
-                            after = along_rows ? i + static_cast<std::size_t>(k)
-                                               : water.at(x, y + k >= water.height ? water.height - 1 : y + k);
+          const std::size_t before = along_rows ? i - k : water.at(x, y - k < 0 ? 0 : y - k),
+                            after = along_rows ? i + k : water.at(x, y + k >= water.height ? water.height - 1 : y + k);
           const F a = load<n>(front + after), b = load<n>(front + before);
           // Both sides or none, so that edges do not shrink.
           const Whole<n> exist = near & (magnitude(a - own) <= close) & (magnitude(b - own) <= close);
-          const F t = by_side * static_cast<float>(k), weight = choose(exist, fading<n>(t * t * 2.2), zero);
+          const F t = by_side * as_float(k), weight = choose(exist, fading<n>(t * t * 2.2), zero);
           sum = sum + weight * (a + b);
           sum_back = sum_back + weight * (load<n>(back + after) + load<n>(back + before));
           weights = weights + weight * 2;
@@ -143,20 +148,18 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
   using F = Number<n>;
   const F zero = 0, one = 1;
   const float* fronts = water.front[0].data();
-  const Vector3<n> sun = lanes_of<n>(water.sun), color = lanes_of<n>(water.color),
-                   dye = light_of<n>(color);
+  const Vector3<n> sun = lanes_of<n>(water.sun), color = lanes_of<n>(water.color), dye = light_of<n>(color);
   const auto ray_at = [&](const F& x, const F& y) VOLVOX_INLINED {
     return Vector3<n>{plane<n>({water.ray[0], water.ray_x[0], water.ray_y[0]}, x, y),
                       plane<n>({water.ray[1], water.ray_x[1], water.ray_y[1]}, x, y),
                       plane<n>({water.ray[2], water.ray_x[2], water.ray_y[2]}, x, y)};
   };
-  const auto wall_at = [&](const Whole<n>& index) VOLVOX_INLINED {
-    return one / larger(gather<n, 1>(water.walls, index), F(1e-7));
-  };
+  const auto wall_at = [&](const Whole<n>& index)
+                           VOLVOX_INLINED { return one / larger(gather<n, 1>(water.walls, index), F(1e-7)); };
   for (int y = y0; y < y1; ++y) {
-    if (water.last[static_cast<std::size_t>(y)] == 0) continue;
+    if (water.last[y] == 0) continue;
     extend_row(water, water.front[0], y);
-    for (int x = water.first[static_cast<std::size_t>(y)]; x < water.last[static_cast<std::size_t>(y)]; x += n) {
+    for (int x = water.first[y]; x < water.last[y]; x += n) {
       const std::size_t i = water.at(x, y);
       const Whole<n> column = count_up<n>() + x;
       const F far = load<n>(fronts + i), back = load<n>(&water.back[0][i]);
@@ -164,7 +167,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       const F wall = wall_at(pixel);
       const Whole<n> wet = (far < F(1e8)) & (far <= wall) & (column < water.width);
       if (!any(wet)) continue;
-      const F px = numbers<n>(column) + 0.5, py = static_cast<float>(y) + 0.5f;
+      const F px = numbers<n>(column) + 0.5, py = as_float(y) + 0.5f;
       const Vector3<n> ray = ray_at(px, py), here = ray * far;  // from the eye
       const Vector3<n> to_eye = ray * (-inverse_length<n>(ray));
       // Along the side on which the surface goes on.
@@ -176,7 +179,8 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       const std::size_t above = water.at(x, y > 0 ? y - 1 : 0), below = water.at(x, y + 1 < water.height ? y + 1 : y);
       Vector3<n> normal = cross3<n>(tangent(load<n>(fronts + i + 1), load<n>(fronts + i - 1), 1, 0),
                                     tangent(load<n>(fronts + below), load<n>(fronts + above), 0, 1));
-      const F size = one / larger(larger(magnitude(normal.x), magnitude(normal.y)), larger(magnitude(normal.z), F(1e-30)));
+      const F size =
+          one / larger(larger(magnitude(normal.x), magnitude(normal.y)), larger(magnitude(normal.z), F(1e-30)));
       normal = normal * size;
       normal = normal * inverse_length<n>(normal);
       normal = choose3(dot(normal, to_eye) < zero, normal * F(-1), normal);
@@ -184,9 +188,8 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       const auto thickness = [&](const F& end) VOLVOX_INLINED { return larger(smaller(back, end) - far, least); };
       // Light goes straight on through thin sheets and is bent by n = 1.33 in thick ones.
       const F bend = smaller(thickness(wall), F(12 * water.drop)) / far;
-      const auto place = [&](const F& p, int size_) VOLVOX_INLINED {
-        return bounded(p, F(0.5), F(static_cast<float>(size_) - 0.5f));
-      };
+      const auto place = [&](const F& p, int size_)
+                             VOLVOX_INLINED { return bounded(p, F(0.5), F(as_float(size_) - 0.5f)); };
       F bx = place(px - dot(normal, lanes_of<n>(water.right)) * bend * water.pixels_x, water.width),
         by = place(py + dot(normal, lanes_of<n>(water.up)) * bend * water.pixels_y, water.height);
       const Whole<n> hidden = wall_at(truncated_lanes<n>(by) * water.width + truncated_lanes<n>(bx)) < far;
@@ -201,23 +204,29 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
         return unpacked<n>(reinterpret_cast<Whole<n>>(bits.v));
       };
       const F part_u = u - numbers<n>(iu), part_v = v - numbers<n>(iv);
-      const Vector3<n> seen = light_of<n>(mix<n>(mix<n>(behind(iu, iv), behind(ju, iv), part_u), mix<n>(behind(iu, jv), behind(ju, jv), part_u), part_v));
+      const Vector3<n> seen = light_of<n>(mix<n>(mix<n>(behind(iu, iv), behind(ju, iv), part_u),
+                                                 mix<n>(behind(iu, jv), behind(ju, jv), part_u), part_v));
 
       const F weight = load<n>(&water.weight[i]), by_weight = one / larger(weight, F(1e-20));
-      const Vector3<n> tint = choose3(weight > zero, Vector3<n>{load<n>(&water.red[i]), load<n>(&water.green[i]), load<n>(&water.blue[i])} * by_weight, color);
+      const Vector3<n> tint = choose3(
+          weight > zero,
+          Vector3<n>{load<n>(&water.red[i]), load<n>(&water.green[i]), load<n>(&water.blue[i])} * by_weight, color);
       const Vector3<n> off = tint + color * F(-1);
       const F foam = bounded(square_root(dot(off, off)) * 2, zero, F(0.85));
       const F lit = larger(dot(normal, sun), zero) * 0.40 + normal.z * 0.12 + 0.42 + foam * 0.35;
       const F cosine = larger(dot(normal, to_eye), zero), away = one - cosine, away2 = away * away;
       const F mirror = (away2 * away2 * away * 0.98 + 0.02) * 0.85 * (one - foam * 0.7);
       const Vector3<n> mirrored = normal * (dot(normal, to_eye) * 2) + to_eye * F(-1);
-      const Vector3<n> above_light = light_of<n>(mix<n>(lanes_of<n>(water.horizon), lanes_of<n>(water.zenith), smooth_step<n>(zero, F(0.6), mirrored.z)));
-      const Vector3<n> sky = choose3(mirrored.z > zero, above_light,
-                                     mix<n>(above_light, {0.35, 0.35, 0.35}, smooth_step<n>(zero, F(0.3), -mirrored.z)));
-      const F g = larger(dot(mirrored, sun), zero), g2 = g * g, g4 = g2 * g2, g8 = g4 * g4, g16 = g8 * g8, g32 = g16 * g16,
-              g64 = g32 * g32, g256 = g64 * g64 * (g64 * g64), glint = g256 * g4 * 0.9;
+      const Vector3<n> above_light = light_of<n>(
+          mix<n>(lanes_of<n>(water.horizon), lanes_of<n>(water.zenith), smooth_step<n>(zero, F(0.6), mirrored.z)));
+      const Vector3<n> sky =
+          choose3(mirrored.z > zero, above_light,
+                  mix<n>(above_light, {0.35, 0.35, 0.35}, smooth_step<n>(zero, F(0.3), -mirrored.z)));
+      const F g = larger(dot(mirrored, sun), zero), g2 = g * g, g4 = g2 * g2, g8 = g4 * g4, g16 = g8 * g8,
+              g32 = g16 * g16, g64 = g32 * g32, g256 = g64 * g64 * (g64 * g64), glint = g256 * g4 * 0.9;
       const F foaming = smaller(foam * 1.5, one);
-      const auto channel = [&](const F& own_dye, const F& own_tint, const F& own_seen, const F& own_sky, float glow) VOLVOX_INLINED {
+      const auto channel = [&](const F& own_dye, const F& own_tint, const F& own_seen, const F& own_sky,
+                               float glow) VOLVOX_INLINED {
         const F through = fading<n>((F(1.02) - own_dye) * thick * (1 / (11 * water.drop))) * (one - foam);
         const F base = own_dye * 0.9 + 0.03, inside = (base + (to_light<n>(own_tint) - base) * foaming) * lit;
         const F light = own_seen * through + inside * (one - through);

@@ -1,6 +1,6 @@
 // What the loops of a fluid's surface work on (water_kernel.h): a picture, and beside it by pixel the distances of the
 // surface's front and back along the camera's axis, and what dyes it. Distances in m; far away: nothing is there.
-// Bands of rows may be worked on at the same time, one step after another.
+// Threads may work on bands of rows at the same time, one step after another; the same bits with any number of them.
 #pragma once
 
 #include <vector>
