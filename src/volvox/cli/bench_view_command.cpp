@@ -93,8 +93,8 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
     const double before = platform::monotonic_seconds();
     if (!run.step().ok()) return Error(run.report().failure, "");
     simulate.push_back(platform::monotonic_seconds() - before);
-    if (auto last = await(); !last.ok()) return last.error();
     studio->capture(run, frame);
+    if (auto last = await(); !last.ok()) return last.error();
     if (auto shown = studio->engine->show(frame); !shown.ok()) return shown.error();
     drawn = std::async(std::launch::async, [&] {
       const double from = platform::monotonic_seconds();

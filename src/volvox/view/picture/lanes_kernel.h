@@ -1,5 +1,5 @@
-// Numbers, vectors and colours, n side by side: what the kernels of pictures share. Included after raster_surroundings.h.
-// Pure functions; every lane has the bits that it would have alone.
+// Numbers, vectors and colours, n side by side: what the kernels of pictures share. Included after
+// raster_surroundings.h. Pure functions; every lane has the bits that it would have alone.
 #pragma once
 
 #include "volvox/physics/native/lanes.h"

@@ -1,5 +1,5 @@
-// The light of samples, n side by side: bodies, grounds, sky. Included after raster_surroundings.h; raster.h says units.
-// Pure functions; every lane has the bits that it would have alone.
+// The light of samples, n side by side: bodies, grounds, sky. Included after raster_surroundings.h; raster.h says
+// units. Pure functions; every lane has the bits that it would have alone.
 #pragma once
 
 #include "volvox/view/picture/lanes_kernel.h"
@@ -99,12 +99,7 @@ VOLVOX_KERNEL CornerLanes<n> corner_lanes(const Corner* const* corners) {
 }
 template <int n>
 VOLVOX_KERNEL CornerLanes<n> same_corner(const Corner& c) {
-  return {Number<n>(as_float(c.x)),
-          Number<n>(as_float(c.y)),
-          c.depth,
-          c.pale,
-          lanes_of<n>(c.normal),
-          same<n>(c.color)};
+  return {Number<n>(as_float(c.x)), Number<n>(as_float(c.y)), c.depth, c.pale, lanes_of<n>(c.normal), same<n>(c.color)};
 }
 
 template <int n>

@@ -108,8 +108,8 @@ class ChunkMaker {
         continue;
       }
       const float by_w = 1 / at[3];
-      corner.x = nearest(static_cast<double>(at[0] * by_w) + centre_x);
-      corner.y = nearest(static_cast<double>(at[1] * by_w) + centre_y);
+      corner.x = nearest(centre_x + at[0] * by_w);
+      corner.y = nearest(centre_y + at[1] * by_w);
       corner.depth = projection_.perspective ? by_w * upright : at[2];
     }
     upright_ = upright;
@@ -170,7 +170,7 @@ class ChunkMaker {
     const std::uint32_t base = narrow<std::uint32_t>(chunk_.corners.size());
     for (Projected& p : polygon) {
       const float by_w = 1 / std::max(p.at[3], projection_.near);
-      const auto bounded = [](float x) { return static_cast<double>(clamp(x, -guard, guard)); };
+      const auto bounded = [](double x) { return clamp(x, -double{guard}, double{guard}); };
       p.corner.x = nearest(bounded(p.at[0] * by_w) + projection_.centre_x);
       p.corner.y = nearest(bounded(p.at[1] * by_w) + projection_.centre_y);
       p.corner.depth = projection_.perspective ? by_w * upright_ : p.at[2];

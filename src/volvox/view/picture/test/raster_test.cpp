@@ -116,7 +116,8 @@ TEST(Raster, LeavesNoCracksAndCoversNothingTwice) {
   for (int j = 0; j <= down; ++j)
     for (int i = 0; i <= across; ++i) {
       const bool edge = i == 0 || j == 0 || i == across || j == down;
-      const double x = (i - 1) * 15.0 + (edge ? 0 : random.uniform(-7, 7)), y = (j - 1) * 15.0 + (edge ? 0 : random.uniform(-7, 7));
+      const double x = (i - 1) * 15.0 + (edge ? 0 : random.uniform(-7, 7)),
+                   y = (j - 1) * 15.0 + (edge ? 0 : random.uniform(-7, 7));
       corners.push_back({snapped(x), snapped(y)});
     }
   std::vector<std::array<Flat, 3>> net;
@@ -137,7 +138,8 @@ TEST(Raster, LeavesNoCracksAndCoversNothingTwice) {
 
 TEST(Raster, ShowsTheNearestAndOfEquallyNearTheFirst) {
   const std::array<Flat, 3> far{{{10, 10, 4}, {90, 10, 4}, {10, 90, 4}}}, near{{{10, 10, 2}, {60, 10, 2}, {10, 60, 2}}};
-  // One that leans through both: as near as `near` at x = 30, as far as `far` at x = 50 (1/w is linear over the canvas).
+  // One that leans through both: as near as `near` at x = 30, as far as `far` at x = 50 (1/w is linear over the
+  // canvas).
   const auto leaning = [](double x) { return 1 / (0.5 - (x - 30) * 0.25 / 20); };
   const std::array<Flat, 3> leans{{{12, 12, leaning(12)}, {55, 12, leaning(55)}, {12, 55, leaning(12)}}};
   Canvas canvas;
