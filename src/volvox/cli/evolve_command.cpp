@@ -73,7 +73,6 @@ std::vector<const evolve::Individual*> best_of(const evolve::Evolution& evolutio
   return chosen;
 }
 
-#ifdef VOLVOX_HAS_PICTURE
 // The first trial of a genome as a film. `tell`: how much of it is done, from 0 to 1.
 Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library& library,
                      const std::function<void(double part)>& tell) {
@@ -93,7 +92,6 @@ Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library&
   (*run)->finish();
   return (*film)->finish();
 }
-#endif
 
 class EvolutionFolder {
  public:
@@ -123,7 +121,6 @@ class EvolutionFolder {
       entry.file = name + ".json";
       if (auto done = write_file(folder_ / entry.file, evolution_.genome_file(*one, folder_ / "gallery")); !done.ok())
         return done;
-#ifdef VOLVOX_HAS_PICTURE
       PictureArguments picture;
       picture.run.experiment = (folder_ / entry.file).string();
       picture.run.quiet = true;
@@ -140,9 +137,6 @@ class EvolutionFolder {
         if (auto filmed = film_of(folder_ / entry.file, file, library, tell); filmed.ok()) entry.film = file;
         else progress.clear(), log.warning("there is no film of the best: " + filmed.error().text());
       }
-#else
-      (void)film, (void)library, (void)log, (void)progress;
-#endif
     }
     return write_file(folder_ / "index.html", evolve::evolution_page(evolution_, shown, facts));
   }
