@@ -38,6 +38,7 @@ struct FlockMember {
   std::uint64_t where = 0;            // how many on each node: lanes that touch alike go together
   bool on_planes = false;             // it has no others, and they are in PlaneContacts
   int pattern = -1, first_body = -1;  // of the tree
+  bool looks = false;                 // for these, before it moves
 };
 
 // Room for one group at a time; one for each thread, so that it stays in its cache.
@@ -185,6 +186,12 @@ class ContactSolver {
       for (std::size_t i = groups_[group].first_island; i < groups_[group].last_island; ++i)
         for (const int body : islands[static_cast<std::size_t>(islands_[i])]->bodies()) visit(body);
     }
+  }
+  // The same of all groups, those that sleep too.
+  template <class Visit>
+  void for_each_in_groups(const Islands& islands, const Visit& visit) const {
+    for (const int island : islands_)
+      for (const int body : islands[static_cast<std::size_t>(island)]->bodies()) visit(body);
   }
   // So large that the others cannot keep the threads busy meanwhile: it is shared out itself.
   bool large(std::size_t group) const {
