@@ -2,6 +2,8 @@
 // SI units, world frame. The simulator owns all bodies in one array; within a phase one thread writes a body.
 #pragma once
 
+#include <cstddef>
+
 #include "volvox/physics/native/spatial.h"
 #include "volvox/physics/system.h"
 
@@ -23,22 +25,26 @@ struct alignas(64) Body {
 
   bool awake = true;
   bool dynamic = false;
-  double still = 0;  // s; how long it has hardly moved
+  bool quiet = false;       // see BodyDesc; here because every detection asks
+  std::uint32_t owner = 0;  // the same
+  double still = 0;         // s; how long it has hardly moved
+
+  int island = -1, node = -1;  // which tree or loop it belongs to, and where
+  int cluster = -1;            // the lowest body that it is rigidly joined to, through whatever others
+
+  // Of the current substep.
+  M3<double> axes;       // rotation as a matrix
+  int touches = 0;       // contacts that take part
+  bool carried = false;  // one of them has an impulse from the last substep
+  bool held = false;     // one of them pushed it in this substep, and not by a bounce, or nearly did
+  // From here on there is what a robot that is alone does not ask for in a tick.
+  double borne = 1;      // the mass of its island for each kg of it that touches anything
+  Spatial<double> push;  // sum of its contacts' impulses, at the centre of mass
 
   // The description.
   double mass = 0;
   Vec3 moments;
   Pose from_link;  // of the principal frame, in the link's
-
-  // Of the current substep.
-  M3<double> axes;             // rotation as a matrix
-  Spatial<double> push;        // sum of its contacts' impulses, at the centre of mass
-  int touches = 0;             // contacts that take part
-  bool carried = false;        // one of them has an impulse from the last substep
-  bool held = false;           // one of them pushed it in this substep, and not by a bounce, or nearly did
-  double borne = 1;            // the mass of its island for each kg of it that touches anything
-  int island = -1, node = -1;  // which tree or loop it belongs to, and where
-  int cluster = -1;            // the lowest body that it is rigidly joined to, through whatever others
 
   void place(const Pose& link, const Twist& velocity) {
     position = link * from_link.position;
@@ -63,5 +69,6 @@ struct alignas(64) Body {
   }
   Vec3 velocity_at(const Vec3& arm) const { return linear + cross(angular, arm); }
 };
+static_assert(sizeof(Body) == 7 * 64 && offsetof(Body, borne) <= 5 * 64, "five lines of the cache for lone robots");
 
 }  // namespace volvox::physics::native

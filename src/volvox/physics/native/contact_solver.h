@@ -36,6 +36,7 @@ struct FlockMember {
   std::uint64_t where = 0;            // the number of contacts of each node: trees with equal ones share lanes
   bool on_planes = false;             // its contacts are all in PlaneContacts
   int pattern = -1, first_body = -1;  // of the tree
+  bool looks = false;                 // for these, before it moves
 };
 
 // Scratch memory for one group at a time; one for each thread, so that it stays in its cache.
@@ -181,6 +182,12 @@ class ContactSolver {
       for (std::size_t i = groups_[group].first_island; i < groups_[group].last_island; ++i)
         for (const int body : islands[static_cast<std::size_t>(islands_[i])]->bodies()) visit(body);
     }
+  }
+  // The same of all groups, those that sleep too.
+  template <class Visit>
+  void for_each_in_groups(const Islands& islands, const Visit& visit) const {
+    for (const int island : islands_)
+      for (const int body : islands[static_cast<std::size_t>(island)]->bodies()) visit(body);
   }
   // Whether a group is so large that it is itself divided among the threads: the others would end before it.
   bool large(std::size_t group) const {

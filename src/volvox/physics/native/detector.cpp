@@ -69,7 +69,7 @@ void Detector::detect(const View& view, double horizon, double step, ThreadPool*
 }
 
 void Detector::detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
-                            ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+                            ThreadPool* threads, std::vector<ContactPoint>& contacts, PlaneContacts& planes) {
   const auto stale = [&](int a, int b) {
     return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)];
   };
@@ -77,8 +77,9 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   // Whoever is met may have used up half of what is bearable since it was looked at.
   slack_ = slack + bearable_surprise / 2, widest_ = std::max(slack_, hit_speed * step);
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
-  find_pairs(view, alarmed, horizon, threads, nullptr);
+  find_pairs(view, alarmed, horizon, threads, &planes);
   foresee_hits(view, step);
+  calm_count_ += planes.hand_over_refused(view.bodies, contacts, calm_count_);
   // A contact is large: those that stay are copied once, to where they belong.
   old_.swap(contacts);
   VOLVOX_ASSERT(calm_count_ <= old_.size());
@@ -306,24 +307,24 @@ void Detector::collect_items(const View& view, std::span<const std::uint8_t> ala
     if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i)), turning_[i] = 0;
     if (!shape.convexes.empty() || !shape.surfaces.empty()) solid_bodies_.push_back(static_cast<int>(i));
   }
-  items_.resize(solid_bodies_.size());
+  items_.resize(solid_bodies_.size()), islands_.resize(solid_bodies_.size());
   parallel_for(threads, items_.size(), 500, [&](std::size_t k) {
     const std::size_t i = static_cast<std::size_t>(solid_bodies_[k]);
     turning_[i] = turning_speed(view.bodies[i], *view.shapes[i]);
-    items_[k] = item_of(view, i, horizon, widest_ / 2);
+    items_[k] = item_of(view, i, view.bodies[i], horizon, widest_ / 2);
     items_[k].asks = alarmed.empty() || alarmed[i];
+    islands_[k] = view.bodies[i].island;
   });
 }
 
 // With the room that the body may take up within the horizon.
-BroadPhase::Item Detector::item_of(const View& view, std::size_t i, double horizon, double margin) const {
-  const Body& body = view.bodies[i];
+BroadPhase::Item Detector::item_of(const View& view, std::size_t i, const Body& body, double horizon,
+                                   double margin) const {
   const Shape& shape = *view.shapes[i];
-  const BodyDesc& desc = view.system.bodies[i];
   BroadPhase::Item item{static_cast<int>(i),
                         body.dynamic && body.awake,
-                        desc.owner,
-                        desc.quiet,
+                        body.owner,
+                        body.quiet,
                         true,
                         bounds_in(shape.bounds, body.axes, body.position, margin + horizon * turning_[i])};
   item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
@@ -355,7 +356,7 @@ void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t
     asked_.push_back(static_cast<int>(i));
     if (ask_all) continue;
     turning_[i] = turning_speed(view.bodies[i], *view.shapes[i]);
-    broad_phase_.for_clusters_near(item_of(view, i, horizon, widest_ / 2).box, farther,
+    broad_phase_.for_clusters_near(item_of(view, i, view.bodies[i], horizon, widest_ / 2).box, farther,
                                    [&](std::size_t first, std::size_t last) {
                                      for (std::size_t k = first; k < last; ++k) {
                                        const int body = items_of_all_[k].body;
@@ -370,9 +371,14 @@ void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t
   items_.clear();
   for (const int body : asked_) {
     const std::size_t i = static_cast<std::size_t>(body);
-    turning_[i] = turning_speed(view.bodies[i], *view.shapes[i]);
-    if (view.lags(i)) items_.push_back(item_of(view, i, laggards.lag(body) + horizon, widest_ / 2 + strayed));
-    else items_.push_back(item_of(view, i, horizon, widest_ / 2));
+    if (view.lags(i)) {
+      const Body before = laggards.before(body);
+      turning_[i] = turning_speed(before, *view.shapes[i]);
+      items_.push_back(item_of(view, i, before, laggards.lag(body) + horizon, widest_ / 2 + strayed));
+    } else {
+      turning_[i] = turning_speed(view.bodies[i], *view.shapes[i]);
+      items_.push_back(item_of(view, i, view.bodies[i], horizon, widest_ / 2));
+    }
     items_.back().asks = alarmed[i];
   }
   of_alarmed_.find_pairs(items_, pairs_, nullptr);
@@ -405,25 +411,25 @@ void Detector::add_half_spaces(const View& view, double horizon, ThreadPool* thr
   near_flats_.resize(items_.size() * flats);
   parallel_for(threads, items_.size(), 500,
                [&](std::size_t k) { look_at_half_spaces(view, items_[k], horizon, near_flats_.data() + k * flats); });
-  for (std::size_t k = 0; k < items_.size(); ++k) {
-    const int body = items_[k].body;
-    for (std::size_t f = 0; f < flats; ++f) {
-      const std::uint8_t is = near_flats_[k * flats + f];
-      if (is == is_far) continue;
-      on_flat_.push_back({body, flat_bodies_[f]});
-      const int island = view.bodies[static_cast<std::size_t>(body)].island;
-      if (!planes || !planes->alone(island)) continue;
-      if (is == is_calm) planes->set_near(view.bodies, static_cast<std::size_t>(body), flat_bodies_[f]);
-      else planes->refuse(island);
-    }
-  }
+  const auto for_each_near = [&](const auto& visit) {
+    for (std::size_t k = 0; k < items_.size(); ++k)
+      for (std::size_t f = 0; f < flats; ++f)
+        if (near_flats_[k * flats + f] != is_far) visit(k, f);
+  };
   if (planes) {
-    const std::size_t all = on_flat_.size();
-    std::erase_if(on_flat_, [&](const BroadPhase::Pair& pair) {
-      return planes->alone(view.bodies[static_cast<std::size_t>(pair.a)].island);
+    for_each_near([&](std::size_t k, std::size_t f) {
+      if (!planes->alone(islands_[k])) return;
+      if (near_flats_[k * flats + f] == is_calm)
+        planes->set_near(view.bodies, static_cast<std::size_t>(items_[k].body), flat_bodies_[f]);
+      else planes->refuse(islands_[k]);
     });
-    Work::add(work_.pairs, all - on_flat_.size());
   }
+  std::uint64_t alone = 0;
+  for_each_near([&](std::size_t k, std::size_t f) {
+    if (planes && planes->alone(islands_[k])) ++alone;
+    else on_flat_.push_back({items_[k].body, flat_bodies_[f]});
+  });
+  Work::add(work_.pairs, alone);
   const std::size_t others = pairs_.size();
   pairs_.insert(pairs_.end(), on_flat_.begin(), on_flat_.end());
   merge(pairs_, others);
@@ -471,6 +477,9 @@ bool Detector::out_of_reach(const View& view, BroadPhase::Pair pair, double hori
 bool Detector::may_touch(const View& view, int a, int b) const {
   const Body &body_a = view.bodies[static_cast<std::size_t>(a)], &body_b = view.bodies[static_cast<std::size_t>(b)];
   if (body_a.cluster >= 0 && body_a.cluster == body_b.cluster) return false;
+  // What has no joints, most often the ground, is asked about without a look at descriptions.
+  if (view.system.joints_of[static_cast<std::size_t>(b)].empty())
+    return (body_a.dynamic || body_b.dynamic) && !quiet_together(body_a, body_b);
   return view.system.may_touch(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
 }
 

@@ -36,7 +36,8 @@ class Detector {
     const System& system;
     const std::vector<Body>& bodies;
     const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
-    std::span<const std::uint8_t> ahead{};  // by body index: its pose here is an older one; empty: all are current
+    std::span<const std::uint8_t>
+        ahead{};  // by body index: its pose here is of another substep; empty: all are current
     bool lags(std::size_t body) const { return !ahead.empty() && ahead[body] != 0; }
   };
 
@@ -50,13 +51,14 @@ class Detector {
   // Repeats it before the horizon of the last detection is over, for the contacts of some bodies only: `alarmed` bodies
   // were hit so hard that they may leave the region that was searched for them.
   void detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
-                    ThreadPool* threads, std::vector<ContactPoint>& contacts);
+                    ThreadPool* threads, std::vector<ContactPoint>& contacts, PlaneContacts& planes);
   // Finds the bodies with older poses (View::ahead) that may come near an alarmed one within the horizon. The last full
   // detection excludes most of them; it says nothing about those in `late`, whose poses are newer. `lag`: the age of a
   // body's pose, s.
   struct Laggards {
     std::span<const int> late;
     std::function<double(int body)> lag;
+    std::function<Body(int body)> before;
   };
   void find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, const Laggards& laggards,
                           double horizon, double step, std::vector<int>& near);
@@ -94,7 +96,7 @@ class Detector {
   void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads,
                   PlaneContacts* planes);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads);
-  BroadPhase::Item item_of(const View& view, std::size_t body, double horizon, double margin) const;
+  BroadPhase::Item item_of(const View& view, std::size_t index, const Body& body, double horizon, double margin) const;
   void let_round_lead(const View& view);
   void add_half_spaces(const View& view, double horizon, ThreadPool* threads, PlaneContacts* planes);
   void look_at_half_spaces(const View& view, const BroadPhase::Item& item, double horizon, std::uint8_t* near) const;
@@ -125,6 +127,7 @@ class Detector {
   double widest_of_all_ = slack;
   std::vector<int> asked_;                // candidates: bodies that may be near an alarmed one
   std::vector<int> solid_bodies_;         // those of the items
+  std::vector<int> islands_;              // the same
   std::vector<int> flat_bodies_;          // those with half-spaces
   std::vector<std::uint8_t> near_flats_;  // by item and flat body: how near they are
   Pairs pairs_, hasty_;

@@ -58,6 +58,7 @@ VOLVOX_KERNEL WideEight operator+(const WideEight& a, const WideEight& b) { retu
 VOLVOX_KERNEL WideEight operator-(const WideEight& a, const WideEight& b) { return {a.v - b.v}; }
 VOLVOX_KERNEL WideEight operator*(const WideEight& a, const WideEight& b) { return {a.v * b.v}; }
 VOLVOX_KERNEL WideEight operator*(const WideEight& a, double b) { return {a.v * b}; }
+VOLVOX_KERNEL WideEight operator-(const WideEight& a, double b) { return {a.v - b}; }
 VOLVOX_KERNEL void operator+=(WideEight& a, const WideEight& b) { a.v += b.v; }
 typedef double EightAnywhere __attribute__((vector_size(64), aligned(8), may_alias));
 VOLVOX_KERNEL void load(WideEight& v, const double* p) { v.v = *reinterpret_cast<const EightAnywhere*>(p); }

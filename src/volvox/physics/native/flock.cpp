@@ -8,6 +8,7 @@
 #include "volvox/physics/native/flock_kernel.h"
 #include "volvox/physics/native/flock_load.h"
 #include "volvox/physics/native/flock_rows.h"
+#include "volvox/physics/native/flock_store.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -17,25 +18,9 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // Fewer trees of a pattern than this are moved one by one.
 constexpr std::size_t fewest_side_by_side = 3;
 
-// Each width is compiled for the registers that it fits, in files of their own: nothing takes longer to compile.
-template <class T>
-const FlockKernels<T>& kernels() {
-  static const FlockKernels<T> chosen = [] {
-    if constexpr (std::same_as<T, double>) return one_double();
-    else if constexpr (std::same_as<T, Floats<1>>) return one_float();
-    else if constexpr (std::same_as<T, Floats<4>>) return four_floats_sse2();
-    else if constexpr (std::same_as<T, FourLanes>)
-      return isa() == Isa::avx2 ? four_doubles_avx2() : four_doubles_sse2();
-    else if constexpr (std::same_as<T, Floats<8>>) return eight_floats_avx2();
-    else if constexpr (std::same_as<T, Floats<16>>) return sixteen_floats_avx512();
-    else return eight_doubles_avx512();
-  }();
-  return chosen;
-}
-
 template <class T>
 int move_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
-  return kernels<T>().move(flock.view(), room.view(), step, substeps, time_left, flock.alarmed);
+  return flock_kernels<T>().move(flock.view(), room.view(), step, substeps, time_left, flock.alarmed);
 }
 
 // Rows of bodies: see BodyRow.
@@ -90,10 +75,11 @@ class Loader {
     for (std::size_t i = 0; i < nodes; ++i)
       for (int lane = 0; lane < lane_count<T>; ++lane)
         bodies[i * lane_count<T> + at(lane)] = &world_.bodies[at(tree_of(lane).bodies()[i])].position.x;
-    kernels<T>().load_bodies(flock.view(), bodies, step_);
+    flock_kernels<T>().load_bodies(flock.view(), bodies, step_);
     // Node by node: lanes of a whole tree are larger than the nearest cache.
     for (std::size_t i = 0; i < nodes; ++i) {
-      for (int lane = 0; lane < lane_count<T>; ++lane) load_node(flock, i, lane, tree_of(lane));
+      for (int lane = 0; lane < lane_count<T>; ++lane)
+        load_node(flock, i, lane, tree_of(lane), at(lane) < flock.members.size() && flock.members[at(lane)].looks);
       if (begin_tick_) flock.joints[i].motor = T{}, flock.joints[i].load = Spatial<T>{};
       const std::size_t dofs = at(pattern.shapes()[i].dofs);
       if (dofs == 0) continue;
@@ -101,7 +87,7 @@ class Loader {
       const double* rows[lane_count<T>];
       for (int lane = 0; lane < lane_count<T>; ++lane)
         rows[lane] = &world_.drives[at(tree_of(lane).joints()[i])].front().gain;
-      kernels<T>().load_drive(*to, rows);
+      flock_kernels<T>().load_drive(*to, rows);
       // A row is longer than a drive: behind the last of a joint nothing may be read.
       for (std::size_t k = 1; k < dofs; ++k)
         for (int lane = 0; lane < lane_count<T>; ++lane)
@@ -113,7 +99,7 @@ class Loader {
   }
 
  private:
-  void load_node(Flock<T>& flock, std::size_t i, int lane, const Tree& tree) {
+  void load_node(Flock<T>& flock, std::size_t i, int lane, const Tree& tree, bool looked) {
     const std::size_t index = at(tree.bodies()[i]);
     const Wrench& force = world_.system.forces[index];
     FlockBody<T>& body = flock.bodies[i];
@@ -122,8 +108,7 @@ class Loader {
       put(body.outside.l, lane, (world_.bodies[index].weight + force.force) * step_);
     }
     // Who was looked at before this substep is judged by what it was seen to do then.
-    if (!flock.members.front().on_planes)
-      put(body.seen.a, lane, seen_[index].angular), put(body.seen.l, lane, seen_[index].linear);
+    if (!looked) put(body.seen.a, lane, seen_[index].angular), put(body.seen.l, lane, seen_[index].linear);
     if (i == 0) return;
     const std::size_t joint = at(tree.joints()[i]);
     FlockJoint<T>& j = flock.joints[i];
@@ -211,7 +196,8 @@ class Loader {
       ground = &own;
     }
     VOLVOX_ASSERT(ground != nullptr);
-    if (one_ground) return kernels<T>().load_plane_contact(to, rows, {native::lane(ground->position), ground->axes});
+    if (one_ground)
+      return flock_kernels<T>().load_plane_contact(to, rows, {native::lane(ground->position), ground->axes});
     for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
       const std::size_t body = at(flock.members[lane].tree->bodies()[node]);
       if (k < planes_.points(body).size())
@@ -239,127 +225,16 @@ class Loader {
   bool begin_tick_;
 };
 
-template <class T>
-void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, int lane) {
-  world.system.joints[joint].position = take(from.position, lane);
-  world.system.joints[joint].velocity = take(from.velocity, lane);
-  world.tensions[joint] = take(from.tension, lane);
-  world.load_impulses[joint] = Wrench{take(from.load.l, lane), take(from.load.a, lane)};
-  world.motor_impulses[joint] = take(from.motor, lane);
-}
-
-// Their state, slot by slot.
-template <class T>
-void commit_plane_contacts(PlaneContacts& planes, const Flock<T>& flock) {
-  alignas(64) double nobody[PlaneRow::state];
-  int node = -1;
-  std::size_t k = 0;
-  for (const FlockContact<T>& c : flock.contacts) {
-    k = c.node == node ? k + 1 : 0;
-    node = c.node;
-    double* rows[lane_count<T>];
-    bool any = false;
-    for (std::size_t lane = 0; lane < lane_count<T>; ++lane) {
-      rows[lane] = nobody;
-      if (lane >= flock.members.size() || !flock.members[lane].on_planes) continue;
-      const std::span<PlanePoint> points = planes.points(at(flock.members[lane].tree->bodies()[at(node)]));
-      if (k >= points.size()) continue;
-      rows[lane] = &points[k].impulse.x;
-      points[k].active = take(c.active, static_cast<int>(lane));
-      any = true;
-    }
-    if (any) kernels<T>().store_plane_contact(c, rows);
-  }
-}
-
-// `ends`: what a joint did in the tick is booked by end_flock().
-template <class T>
-void commit_flock(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, const Flock<T>& flock,
-                  std::span<Flocks::Judged> judged, bool ends = false) {
-  alignas(64) double nobody[BodyRow::state];
-  double* rows[Tree::most_flock_nodes * lane_count<T>];
-  for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
-    for (std::size_t lane = 0; lane < lane_count<T>; ++lane) {
-      const Tree* tree = lane < flock.members.size() ? flock.members[lane].tree : nullptr;
-      rows[i * lane_count<T> + lane] = tree ? &world.bodies[at(tree->bodies()[i])].position.x : nobody;
-    }
-  }
-  kernels<T>().store_bodies(row(flock.bodies), rows);
-  commit_plane_contacts(planes, flock);
-  for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
-    if (!flock.members[lane].tree) continue;  // called back
-    const Tree& tree = *flock.members[lane].tree;
-    const int l = static_cast<int>(lane);
-    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
-      if (!judged.empty())
-        judged[at(tree.bodies()[i])] = take(flock.alarmed, l) ? Flocks::Judged::alarmed : Flocks::Judged::calm;
-      if (i == 0) continue;
-      const std::size_t joint = at(tree.joints()[i]);
-      if (ends) world.tensions[joint] = take(flock.joints[i].tension, l);
-      else commit_joint(world, joint, flock.joints[i], l);
-      for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k) {
-        const Drive<T>& drive = flock.drives[at(tree.shapes()[i].first_dof) + k];
-        world.drives[joint][k].slip = take(drive.slip, l), world.drives[joint][k].limit = take(drive.limit, l);
-        world.drives[joint][k].cap = take(drive.cap, l);
-      }
-    }
-    // The contacts of a node are in the order of its points.
-    std::size_t next[Tree::most_flock_nodes] = {}, slot = 0;
-    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
-      next[i] = slot;
-      while (slot < flock.contacts.size() && flock.contacts[slot].node == static_cast<int>(i)) ++slot;
-    }
-    for (int point : flock.members[lane].points) {
-      ContactPoint& c = points[at(point)];
-      commit_contact(c, flock.contacts[next[world.bodies[at(c.a)].node]++], l);
-      c.arm_b = world.bodies[at(c.a)].position + c.arm_a - world.bodies[at(c.b)].position;
-    }
-  }
-}
-
-// What others see of trees that were alone on a plane, while their lanes are at hand.
-template <class T>
-void end_flock(World& world, const PlaneContacts& planes, Flock<T>& flock, const Flocks::EndOfTick& end) {
-  static_assert(sizeof(Pose) == 7 * sizeof(double) && sizeof(Twist) == 6 * sizeof(double) &&
-                sizeof(JointState) == 3 * sizeof(double) && sizeof(Wrench) == 6 * sizeof(double));
-  constexpr std::size_t lanes = lane_count<T>;
-  System& system = world.system;
-  double nobody[8];
-  double *poses[Tree::most_flock_nodes * lanes], *twists[Tree::most_flock_nodes * lanes];
-  double *joints[Tree::most_flock_nodes * lanes], *loads[Tree::most_flock_nodes * lanes];
-  const Tree* pattern = nullptr;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const Tree* tree = lane < flock.members.size() ? flock.members[lane].tree : nullptr;
-    if (tree) pattern = tree;
-    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
-      const std::size_t row = i * lanes + lane;
-      poses[row] = tree ? &system.poses[at(tree->bodies()[i])].position.x : nobody;
-      twists[row] = tree ? &system.velocities[at(tree->bodies()[i])].linear.x : nobody;
-      if (i == 0) continue;
-      joints[row] = tree ? &system.joints[at(tree->joints()[i])].position : nobody;
-      loads[row] = tree ? &system.loads[at(tree->joints()[i])].force.x : nobody;
-    }
-  }
-  VOLVOX_ASSERT(pattern != nullptr && pattern->links().size() == flock.bodies.size());
-  kernels<T>().end_tick({row(pattern->shapes()), row(pattern->links()), row(flock.bodies), row(flock.joints)}, end.tick,
-                        {poses, twists, joints, loads});
-  for (const FlockMember& member : flock.members) {
-    if (!member.tree) continue;
-    for (std::size_t i = 1; i < flock.bodies.size(); ++i) {
-      const std::size_t joint = at(member.tree->joints()[i]);
-      system.latched[joint] = system.latches[joint].closed();
-      end.joints[joint] = 1;
-    }
-    ContactSolver::let_sleep(world, *member.tree, planes, end.tick);
-    const bool awake = world.bodies[at(member.tree->bodies().front())].awake;
-    for (const int body : member.tree->bodies()) {
-      if (!awake) system.velocities[at(body)] = world.bodies[at(body)].velocity();
-      end.bodies[at(body)] = 1;
-    }
-  }
-}
-
 }  // namespace
+
+// What a tree that was looked at just now is seen to move with.
+static void note_seen(const World& world, const FlockMember& member, std::span<Twist> seen) {
+  if (!member.looks) return;
+  for (const int body : member.tree->bodies()) {
+    const Body& own = world.bodies[at(body)];
+    seen[at(body)] = {own.linear, own.angular};
+  }
+}
 
 // Bytes that a flock's trees have in lanes.
 template <class T>
@@ -406,7 +281,7 @@ int Flocks::since(int island) {
 }
 
 void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector,
-                    const PlaneContacts& planes, bool late) {
+                    const PlaneContacts& planes, std::span<const std::uint8_t> alarmed) {
   places_.resize(islands.size()), ahead_.resize(world.bodies.size());
   members_.clear();
   contacts.take_lone_trees(world, islands, detector, members_);
@@ -428,12 +303,14 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
     std::uint64_t where = 0;
     for (std::size_t node = 0; node < tree.bodies().size(); ++node)
       where += planes.points(at(tree.bodies()[node])).size() << (5 * node);
-    members_.push_back({&tree, island, {}, where, true, tree.pattern(), tree.bodies()[0]});
+    const bool looks =
+        alarmed.empty() || std::ranges::any_of(tree.bodies(), [&](int body) { return alarmed[at(body)] != 0; });
+    members_.push_back({&tree, island, {}, where, true, tree.pattern(), tree.bodies()[0], looks});
   });
   VOLVOX_ASSERT(alone + stayed == static_cast<std::size_t>(std::ranges::count_if(
                                       places_, [](const Place& place) { return place.in != Place::nowhere; })));
   for (const FlockMember& member : members_)
-    if (late) late_.insert(late_.end(), member.tree->bodies().begin(), member.tree->bodies().end());
+    if (!alarmed.empty()) late_.insert(late_.end(), member.tree->bodies().begin(), member.tree->bodies().end());
   // The order depends on the state alone, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
     return std::tuple(x.pattern, x.on_planes, x.where, x.first_body) <
@@ -467,7 +344,7 @@ std::size_t Flocks::Fleet<T>::add(std::span<const FlockMember> members) {
   while (next_free < flocks.size() && !flocks[next_free].members.empty()) ++next_free;
   if (next_free == flocks.size()) flocks.emplace_back();
   flocks[next_free].members.assign(members.begin(), members.end());
-  flocks[next_free].reached = Flock<T>::fresh;
+  flocks[next_free].reached = Flock<T>::fresh, flocks[next_free].written = false;
   return next_free;
 }
 
@@ -489,26 +366,42 @@ void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
   }
 }
 
-int Flocks::run(const World& world, const std::vector<ContactPoint>& points, PlaneContacts& planes,
-                std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen,
-                const Substeps& substeps, ThreadPool* threads) {
+int Flocks::run(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes,
+                std::span<const std::shared_ptr<const Shape>> shapes, std::span<Twist> seen, const Substeps& substeps,
+                const EndOfTick& end, ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.reached != Flock<T>::fresh) return;
     FlockRoom<T>& room = own_room<T>();
-    if (flock.members.front().on_planes) {
-      for (const FlockMember& member : flock.members)
+    // In lanes that stay in the cache of the thread.
+    Flock<T>& lanes = room.flock;
+    lanes.members.swap(flock.members);
+    const bool on_planes = lanes.members.front().on_planes;
+    if (on_planes) {
+      for (const FlockMember& member : lanes.members)
         for (const int body : member.tree->bodies())
-          planes.find(world.bodies, shapes, at(body), substeps.time_left(), room.manifold);
+          if (member.looks) planes.find(world.bodies, shapes, at(body), substeps.time_left(), room.manifold);
     }
-    Loader<T>(world, points, planes, seen, substeps.step, substeps.begin_tick && substeps.now == 0).load(flock, room);
-    flock.since = substeps.now;
-    for (const FlockMember& member : flock.members)
+    Loader<T>(world, points, planes, seen, substeps.step, substeps.begin_tick && substeps.now == 0).load(lanes, room);
+    for (const FlockMember& member : lanes.members)
       for (const int body : member.tree->bodies()) ahead_[at(body)] = 1;
-    const int moved = move_flock(flock, room, substeps.step, substeps.count - substeps.now, substeps.time_left());
-    flock.reached = substeps.now + moved;
-    Work::add(work_.lane_substeps, flock.members.size() * at(moved));
+    const int moved = move_flock(lanes, room, substeps.step, substeps.count - substeps.now, substeps.time_left());
+    Work::add(work_.lane_substeps, lanes.members.size() * at(moved));
     Work::add(work_.lane_room, lane_count<T> * at(moved));
-    Work::add(work_.bytes_moved, bytes_of(flock));
+    Work::add(work_.bytes_moved, bytes_of(lanes));
+    flock.since = substeps.now, flock.reached = substeps.now + moved;
+    if (on_planes && flock.reached == substeps.count) {
+      flock.written = true, flock.ended = end.tick > 0;
+      keep_before(world, planes, flock, lanes.members, flock.ended);
+      commit_flock(world, points, planes, lanes, {}, flock.ended);
+      if (flock.ended) end_flock(world, planes, lanes, end);
+      Work::add(work_.bytes_moved, bytes_of(lanes));
+      lanes.members.swap(flock.members);
+    } else {
+      for (const FlockMember& member : lanes.members) note_seen(world, member, seen);
+      lanes.since = flock.since, lanes.reached = flock.reached, lanes.written = false;
+      std::swap(flock, lanes);
+      lanes.members.clear();
+    }
   });
   int first = substeps.count;
   for (const std::uint8_t number : {single_, wide_})
@@ -521,9 +414,12 @@ void Flocks::commit(World& world, std::vector<ContactPoint>& points, PlaneContac
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.reached > now) return;
     VOLVOX_ASSERT(flock.reached == now);
-    const bool ends = end.tick > 0 && std::ranges::any_of(flock.members, &FlockMember::on_planes);
-    commit_flock(world, points, planes, flock, judged, ends);
-    if (ends) end_flock(world, planes, flock, end);
+    if (!flock.written) {
+      const bool ends = end.tick > 0 && std::ranges::any_of(flock.members, &FlockMember::on_planes);
+      commit_flock(world, points, planes, flock, judged, ends);
+      if (ends) end_flock(world, planes, flock, end);
+      Work::add(work_.bytes_moved, bytes_of(flock));
+    }
     std::uint64_t trees = 0;
     for (const FlockMember& member : flock.members) {
       if (!member.tree) continue;
@@ -533,13 +429,26 @@ void Flocks::commit(World& world, std::vector<ContactPoint>& points, PlaneContac
     }
     // Once for all: threads wait for each other's counters.
     Work::add(work_.lone_substeps, trees * at(now - flock.since));
-    Work::add(work_.bytes_moved, bytes_of(flock));
     flock.members.clear();
   });
 }
 
-void Flocks::call_back(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes,
-                       std::span<const Twist> seen, int island, double step, int now) {
+Body Flocks::before(const Body& body) {
+  Body out = body;
+  const Place place = places_[at(body.island)];
+  VOLVOX_ASSERT(place.in != Place::nowhere);
+  in_fleet(place.in, [&](const auto& fleet) {
+    const auto& flock = fleet.flocks[place.flock];
+    if (!flock.written) return;
+    const double* state = flock.before.data() + flock.before_of[place.lane] + body_before * at(body.node);
+    std::memcpy(&out.position.x, state, BodyRow::state * sizeof(double));
+    out.still = state[BodyRow::state], out.awake = true;
+  });
+  return out;
+}
+
+void Flocks::call_back(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, std::span<Twist> seen,
+                       const EndOfTick& end, int island, double step, int now) {
   const Place place = places_[at(island)];
   if (place.in == Place::nowhere) return;
   places_[at(island)] = {};
@@ -549,6 +458,11 @@ void Flocks::call_back(World& world, std::vector<ContactPoint>& points, PlaneCon
     auto& flock = fleet.flocks[place.flock];
     member = std::exchange(flock.members[place.lane], {});
     since = flock.since;
+    if (flock.written) {
+      restore_before(world, planes, *member.tree, std::span(flock.before).subspan(flock.before_of[place.lane]),
+                     flock.ended);
+      note_seen(world, member, seen);
+    }
     if (std::ranges::all_of(flock.members, [](const FlockMember& other) { return !other.tree; })) flock.members.clear();
   });
   const auto bring_back = [&]<class T>(Flock<T>& back) {
@@ -565,7 +479,10 @@ void Flocks::call_back(World& world, std::vector<ContactPoint>& points, PlaneCon
   for (const int body : member.tree->bodies()) {
     world.bodies[at(body)].axes = rotation_matrix(lane(world.bodies[at(body)].rotation));
     ahead_[at(body)] = 0;
+    if (end.tick > 0) end.bodies[at(body)] = 0;
   }
+  for (std::size_t i = 1; end.tick > 0 && i < member.tree->joints().size(); ++i)
+    end.joints[at(member.tree->joints()[i])] = 0;
   Work::add(work_.called_back, 1), Work::add(work_.lone_substeps, at(now - since));
   Work::add(work_.lane_substeps, at(now - since)), Work::add(work_.lane_room, at(now - since));
 }

@@ -38,6 +38,12 @@ struct Flock {
   int since = 0;                         // the substep at which it was loaded
   int reached = fresh;                   // that to which it went ahead
   static constexpr int fresh = -1;       // not loaded yet
+  // It came to where all contacts are looked for again, and its state was written to the world while it was in the
+  // cache: its lanes are somebody else's by now. What was written over, by member from `before_of` on, for who is
+  // called back.
+  bool written = false, ended = false;  // ended: and so was what others see at the end of the tick
+  std::vector<double> before;
+  std::size_t before_of[lane_count<T>] = {};
 
   const Tree& pattern() const { return *members.front().tree; }
   FlockView<T> view() {
@@ -65,6 +71,7 @@ struct FlockRoom {
   std::vector<FlockContact<T>*> active;  // its memory; not its size
   std::vector<std::uint8_t> wanted;
   Manifold manifold;
+  Flock<T> flock;
 
   FlockRoomView<T> view() {
     return {row(nodes), row(dofs),          root,         row(y),
@@ -91,35 +98,40 @@ class Flocks {
   // Before all contacts are looked for: nobody is ahead.
   void clear();
   // After ContactSolver::regroup: takes the groups that can go on their own. Trees that are ahead stay where they are.
-  // `late`: some have gone ahead already.
+  // `alarmed`, by body: whose contacts are looked for since some have gone ahead; empty: everybody's.
   void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector,
-              const PlaneContacts& planes, bool late);
-  // Moves those that were gathered last; contacts with planes of those that have no others are looked for here. Nothing
-  // is written to the world. Returns the first substep to which a flock came: nobody else may go farther before it is
-  // committed.
-  int run(const World& world, const std::vector<ContactPoint>& points, PlaneContacts& planes,
-          std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, const Substeps& substeps,
-          ThreadPool* threads);
-  // Writes the state of flocks that came to this substep, and lets them go. `judged`, by body: what the flock
-  // found of it; asked in other numbers or later, it could depend on who else was in the flock.
-  enum class Judged : std::uint8_t { no, calm, alarmed };
+              const PlaneContacts& planes, std::span<const std::uint8_t> alarmed);
   // Of a tick that ends here, what others see of the trees that are on planes alone is written, too, and it is noted
   // whose that is; a tick of no length: it does not end.
   struct EndOfTick {
     double tick = 0;                           // s
     std::span<std::uint8_t> bodies, joints{};  // by index
   };
+  // Moves those that were gathered last; contacts with planes of those that have no others are looked for here, and the
+  // state of these is written to the world if they come to the last substep, where `end` is. Nothing else is written.
+  // `seen`: velocities when contacts were last looked for, by body; of trees that are on planes alone it says them here
+  // of those who do not come so far, or are called back.
+  // Returns the first substep to which a flock came: nobody else may go farther before it is committed.
+  int run(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes,
+          std::span<const std::shared_ptr<const Shape>> shapes, std::span<Twist> seen, const Substeps& substeps,
+          const EndOfTick& end, ThreadPool* threads);
+  // Writes the state of flocks that came to this substep, and lets them go. `judged`, by body: what the flock
+  // found of it; asked in other numbers or later, it could depend on who else was in the flock.
+  enum class Judged : std::uint8_t { no, calm, alarmed };
   void commit(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, int now, std::span<Judged> judged,
               const EndOfTick& end, ThreadPool* threads);
-  // By body: it is ahead, and the world holds its state of an earlier substep.
+  // By body: it is ahead, and the world holds its state of an earlier substep, or of a later one that may be taken
+  // back.
   std::span<const std::uint8_t> ahead() const { return ahead_; }
+  // Of a body that is ahead: as it was at that earlier substep.
+  Body before(const Body& body);
   // Of an island that is ahead: that substep.
   int since(int island);
   // Bodies of which that may be a later one than that where all contacts were looked for.
   std::span<const int> late() const { return late_; }
-  // Takes a tree that is ahead back to this substep, and lets it go. Nothing if it is not ahead.
-  void call_back(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, std::span<const Twist> seen,
-                 int island, double step, int now);
+  // Takes a tree that is ahead back to this substep, and lets it go. Nothing if it is not ahead. `end`: as in run().
+  void call_back(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, std::span<Twist> seen,
+                 const EndOfTick& end, int island, double step, int now);
 
  private:
   // Flocks of so many lanes; those without members are free, and keep their memory.

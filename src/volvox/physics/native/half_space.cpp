@@ -8,28 +8,64 @@
 namespace volvox::physics::native {
 namespace {
 
-// Left as raw memory: of five hundred places a call uses a few.
+struct Opened {
+  double x[most_candidates], y[most_candidates], z[most_candidates];
+  int id[most_candidates], convex[most_candidates];
+  void set(int i, const PlaneCandidate& c) {
+    x[i] = c.point.x, y[i] = c.point.y, z[i] = c.point.z, id[i] = static_cast<int>(c.id), convex[i] = c.convex;
+  }
+};
+
+// Points of a cloud by their places in it; where there are cylinders, copies with their rims behind them. Left as raw
+// memory: of five hundred places a call uses a few.
 class Candidates {
  public:
+  explicit Candidates(const Shape::Cloud& cloud)
+      : x_(cloud.x.data()),
+        y_(cloud.y.data()),
+        z_(cloud.z.data()),
+        id_(cloud.point.data()),
+        convex_(cloud.convex.data()) {}
+
+  void add(int place, double height) {
+    if (count_ == most_candidates) return;
+    place_[count_] = place, height_[count_++] = height;
+  }
+  // From here on others than those of the cloud may be added.
+  void open(Opened& own) {
+    for (int i = 0; i < count_; ++i) {
+      const PlaneCandidate c = (*this)[i];
+      own.set(i, c);
+      place_[i] = i;
+    }
+    x_ = own.x, y_ = own.y, z_ = own.z, id_ = own.id, convex_ = own.convex;
+    opened_ = &own;
+  }
   void add(const PlaneCandidate& c) {
     if (count_ == most_candidates) return;
-    x_[count_] = c.point.x, y_[count_] = c.point.y, z_[count_] = c.point.z;
-    height_[count_] = c.height, id_[count_] = c.id, convex_[count_++] = c.convex;
+    opened_->set(count_, c);
+    add(count_, c.height);
   }
   int count() const { return count_; }
-  PlaneCandidate operator[](int i) const { return {{x_[i], y_[i], z_[i]}, height_[i], id_[i], convex_[i]}; }
+  PlaneCandidate operator[](int i) const {
+    const int k = place_[i];
+    return {{x_[k], y_[k], z_[k]}, height_[i], static_cast<std::uint32_t>(id_[k]), convex_[k]};
+  }
 
   // For each lean, the lowest if the plane is tipped so. Returns how many leans there are.
   int lowest(const SeenPlane& plane, int (&out)[Leans::most]) const {
-    const Leans leans = leans_of(plane);
-    wide_lowest(x_, y_, z_, height_, count_, leans, out);
+    Leans leans = leans_of(plane);
+    leans.fill_up();
+    wide_lowest(x_, y_, z_, place_, height_, count_, leans, out);
     return leans.count;
   }
 
  private:
-  double x_[most_candidates], y_[most_candidates], z_[most_candidates], height_[most_candidates];
-  std::uint32_t id_[most_candidates];
-  int convex_[most_candidates];
+  const double *x_, *y_, *z_;
+  const int *id_, *convex_;
+  Opened* opened_ = nullptr;
+  int place_[most_candidates];
+  double height_[most_candidates];
   int count_ = 0;
 };
 
@@ -44,11 +80,7 @@ void add_cloud(const Shape& shape, const SeenPlane& plane, Candidates& out) {
     for (; below != 0; below &= below - 1) {
       const int i = std::countr_zero(below);
       if (first + i >= cloud.count) break;
-      const std::size_t k = static_cast<std::size_t>(first + i);
-      out.add({{cloud.x[k], cloud.y[k], cloud.z[k]},
-               heights[i],
-               static_cast<std::uint32_t>(cloud.point[k]),
-               cloud.convex[k]});
+      out.add(first + i, heights[i]);
     }
   }
 }
@@ -57,10 +89,15 @@ void add_cloud(const Shape& shape, const SeenPlane& plane, Candidates& out) {
 
 void collide_half_space(const Shape& shape, const SeenPlane& plane, Manifold& out,
                         int (&convex)[Manifold::most_found]) {
-  Candidates candidates;
+  Candidates candidates(shape.cloud);
   add_cloud(shape, plane, candidates);
-  for (std::size_t i = 0; i < shape.convexes.size(); ++i) {
-    if (shape.convexes[i].cylinder()) add_cylinder(shape.convexes[i], static_cast<int>(i), plane, candidates);
+  const auto round = [](const Convex& c) { return c.cylinder(); };
+  if (std::ranges::any_of(shape.convexes, round)) {
+    Opened own;
+    candidates.open(own);
+    for (std::size_t i = 0; i < shape.convexes.size(); ++i)
+      if (round(shape.convexes[i])) add_cylinder(shape.convexes[i], static_cast<int>(i), plane, candidates);
+    return choose_points(shape, candidates, plane, out, convex);
   }
   choose_points(shape, candidates, plane, out, convex);
 }

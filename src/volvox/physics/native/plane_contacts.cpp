@@ -59,6 +59,11 @@ void PlaneContacts::begin(const World& world, const Islands& islands, std::uint6
   });
 }
 
+void PlaneContacts::begin_again(const std::vector<Body>& bodies, std::span<const std::uint8_t> alarmed) {
+  for (std::size_t i = 0; i < alarmed.size(); ++i)
+    if (alarmed[i] && alone(bodies[i].island)) of_body_[i].near = -1;
+}
+
 void PlaneContacts::list_small(const World& world, const Islands& islands) {
   small_.clear();
   for (std::size_t i = 0; i < islands.size(); ++i) {
@@ -87,7 +92,7 @@ void PlaneContacts::exchange(const std::vector<Body>& bodies, std::vector<Contac
     PlanePoint& point = points_[at(c.a) * Manifold::most_kept + at(own.count++)];
     point.feature = c.feature, point.on_b = c.on_b, point.impulse = c.impulse, point.rebound = c.rebound;
   }
-  hand_over(bodies, contacts, calm, [&](std::size_t body) { return alone(bodies[body].island); });
+  hand_over_refused(bodies, contacts, calm);
 }
 
 int PlaneContacts::find(const std::vector<Body>& bodies, std::span<const std::shared_ptr<const Shape>> shapes,

@@ -1,7 +1,7 @@
 // Contacts of lone robots with planes. Most of a swarm are small trees that touch nothing but a plane that stands.
 // Their contacts are found by the flocks that move them and stay here, by body, from tick to tick: nobody else looks at
 // them, and a ContactPoint, twice as large, is made of them only for who asks (snapshots, contacts()) and where a robot
-// is alone no longer: it gets company, falls asleep or is alarmed. SI units, world frame unless a name says otherwise.
+// is alone no longer: it gets company or falls asleep. SI units, world frame unless a name says otherwise.
 // Part of the state of the simulator. Within a phase one thread works at a body.
 #pragma once
 
@@ -41,6 +41,8 @@ class PlaneContacts {
   // The phases of a detection, in their order. First everybody may be alone who is a small tree, awake, and latched.
   // `version`: of the islands, another number whenever they have changed.
   void begin(const World& world, const Islands& islands, std::uint64_t version, ThreadPool* threads);
+  // The same since then, for some bodies only: of lone robots all or none. Who is alone stays so until it is refused.
+  void begin_again(const std::vector<Body>& bodies, std::span<const std::uint8_t> alarmed);
   bool alone(int island) const { return island >= 0 && alone_[static_cast<std::size_t>(island)] != 0; }
   void refuse(int island) {
     if (island >= 0) alone_[static_cast<std::size_t>(island)] = 0;
@@ -50,6 +52,11 @@ class PlaneContacts {
   // Now it is known who is alone. Contacts of the others go to `contacts`, where they belong (sorted by bodies, up to
   // `calm`, the number of those of calm pairs); contacts of those who were not alone before come from there.
   void exchange(const std::vector<Body>& bodies, std::vector<ContactPoint>& contacts, std::size_t calm);
+  // Those who are alone no longer, since begin_again(). Returns how many contacts.
+  std::size_t hand_over_refused(const std::vector<Body>& bodies, std::vector<ContactPoint>& contacts,
+                                std::size_t calm) {
+    return hand_over(bodies, contacts, calm, [&](std::size_t body) { return alone(bodies[body].island); });
+  }
   // Looks for the contacts of a body of a lone robot for the next `horizon` seconds. Any thread. Returns how many.
   int find(const std::vector<Body>& bodies, std::span<const std::shared_ptr<const Shape>> shapes, std::size_t body,
            double horizon, Manifold& room);

@@ -105,6 +105,14 @@ VOLVOX_KERNEL int spread_points(const Vec3* points, const Heights& lowest, int c
   return Manifold::most_kept;
 }
 
+// Left as they are until they are written.
+struct ChosenPoints {
+  VOLVOX_KERNEL ChosenPoints() {}
+  union {
+    Vec3 all[3 + plane_tips];
+  };
+};
+
 // Chooses among the candidates, at most four; `convex` says which convex each belongs to.
 template <class Shape, class Candidates>
 VOLVOX_KERNEL void choose_points(const Shape& shape, const Candidates& candidates, const SeenPlane& plane,
@@ -113,12 +121,15 @@ VOLVOX_KERNEL void choose_points(const Shape& shape, const Candidates& candidate
   out.normal = plane.normal;
   out.normal_of = ContactPoint::NormalOf::b;
   if (candidates.count() == 0) return;
-  int chosen[3 + plane_tips], count = 0;
-  static_assert(3 + plane_tips <= Leans::most && Manifold::most_kept <= 3 + plane_tips);
+  int chosen[3 + plane_tips + 1], count = 0;
+  static_assert(3 + plane_tips <= Leans::most && Manifold::most_kept <= 3 + plane_tips && most_candidates == 8 * 64);
+  std::uint64_t taken[8] = {};
+  // Without a branch: who is lowest for which tip cannot be foreseen.
   const auto choose = [&](int i) {
-    for (int k = 0; k < count; ++k)
-      if (chosen[k] == i) return;
-    chosen[count++] = i;
+    const std::uint64_t bit = std::uint64_t{1} << (i & 63);
+    chosen[count] = i;
+    count += (taken[i >> 6] & bit) == 0;
+    taken[i >> 6] |= bit;
   };
   if (candidates.count() <= Manifold::most_kept) {
     for (int i = 0; i < candidates.count(); ++i) choose(i);
@@ -127,15 +138,15 @@ VOLVOX_KERNEL void choose_points(const Shape& shape, const Candidates& candidate
     const int leans = candidates.lowest(plane, lowest);
     for (int k = 0; k < leans; ++k) choose(lowest[k]);
   }
-  Vec3 points[3 + plane_tips];
+  ChosenPoints points;
   double lowest[3 + plane_tips];
   for (int i = 0; i < count; ++i) {
     const PlaneCandidate c = candidates[chosen[i]];
     const double leaned = dot(plane.lean, c.point);
-    points[i] = c.point, lowest[i] = c.height + (leaned < 0.0 ? leaned : 0.0);
+    points.all[i] = c.point, lowest[i] = c.height + (leaned < 0.0 ? leaned : 0.0);
   }
   int order[3 + plane_tips];
-  const int kept = spread_points(points, lowest, count, plane.normal, order);
+  const int kept = spread_points(points.all, lowest, count, plane.normal, order);
   for (int i = 0; i < kept; ++i) {
     const PlaneCandidate c = candidates[chosen[order[i]]];
     const double radius = shape.convexes[static_cast<std::size_t>(c.convex)].radius;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "volvox/base/archive_plain.h"
@@ -16,6 +17,12 @@ namespace {
 bool same(const MotorCommand& a, const MotorCommand& b) {
   return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd &&
          a.max_velocity == b.max_velocity && a.max_torque == b.max_torque;
+}
+
+// Most are zero already, and what is not written need not go back to memory.
+void set_zero(Wrench& wrench) {
+  static constexpr Wrench zero{};
+  if (std::memcmp(&wrench, &zero, sizeof zero) != 0) wrench = zero;  // to the bit: zeros have signs
 }
 
 }  // namespace
@@ -78,7 +85,7 @@ void Simulator::begin_tick(double step) {
   body_ended_.assign(world_.bodies.size(), 0), joint_ended_.assign(system.joints.size(), 0);
   wake_commanded();
   for_each(world_.drives.size(), [&](std::size_t i) {
-    world_.load_impulses[i] = {}, world_.motor_impulses[i] = 0;
+    set_zero(world_.load_impulses[i]), world_.motor_impulses[i] = 0;
     if (!system.joint_ids.alive_index(i)) return;
     const DriveOrder order(system.joint_descs[i], system.motors[i], step);
     world_.drives[i][0].order(0, order);
@@ -108,25 +115,25 @@ void Simulator::list_bodies() {
 // alarmed. Returns how many substeps that were.
 // `tick`: its length, if it ends with this look; else zero. `begins`: it does with this look.
 int Simulator::substeps(double step, int now, int count, double tick, bool begins) {
+  const Flocks::EndOfTick end{tick, body_ended_, joint_ended_};
   const double began = platform::monotonic_seconds();
-  detect_contacts(step, now, count);
+  detect_contacts(step, now, count, end);
   collision_s_ += platform::monotonic_seconds() - began;
   const int calm =
-      flocks_.run(world_, contacts_.points(), planes_, shapes_, seen_, {step, now, count, begins}, threads_);
+      flocks_.run(world_, contacts_.points(), planes_, shapes_, seen_, {step, now, count, begins}, end, threads_);
   const int done = advance_groups(step, calm - now, count - now);
   judged_.assign(world_.bodies.size(), Flocks::Judged::no);
-  Flocks::EndOfTick end;
-  if (tick > 0 && now + done == count) end = {tick, body_ended_, joint_ended_};
-  flocks_.commit(world_, contacts_.points(), planes_, now + done, judged_, end, threads_);
+  flocks_.commit(world_, contacts_.points(), planes_, now + done, judged_,
+                 now + done == count ? end : Flocks::EndOfTick{}, threads_);
   raise_alarms((count - now - done) * step);
   judged_.clear();
   return done;
 }
 
-void Simulator::detect_contacts(double step, int now, int count) {
+void Simulator::detect_contacts(double step, int now, int count, const Flocks::EndOfTick& end) {
   const double time_left = (count - now) * step;
   if (now > 0) {
-    detect_contacts_of_alarmed(step, now, time_left);
+    detect_contacts_of_alarmed(step, now, time_left, end);
   } else {
     for_each(world_.bodies.size(),
              [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
@@ -136,16 +143,18 @@ void Simulator::detect_contacts(double step, int now, int count) {
   }
   contacts_.regroup(world_, topology_.islands(), planes_);
   contacts_.wake_groups(world_, topology_.islands(), threads_);
-  flocks_.gather(world_, topology_.islands(), contacts_, detector_, planes_, now > 0);
+  flocks_.gather(world_, topology_.islands(), contacts_, detector_, planes_,
+                 now > 0 ? std::span<const std::uint8_t>(alarmed_) : std::span<const std::uint8_t>());
   contacts_.line_up();
   seen_.resize(world_.bodies.size());
-  for_each(seen_.size(), [&](std::size_t i) {
+  contacts_.for_each_in_groups(topology_.islands(), [&](int body) {
+    const std::size_t i = static_cast<std::size_t>(body);
     if (now == 0 || alarmed_[i]) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
   });
 }
 
 // Trees that went ahead stay where they are, but for those that an alarmed body may reach: these are called back.
-void Simulator::detect_contacts_of_alarmed(double step, int now, double time_left) {
+void Simulator::detect_contacts_of_alarmed(double step, int now, double time_left, const Flocks::EndOfTick& end) {
   Work::add(work_.alarmed_bodies, static_cast<std::uint64_t>(std::ranges::count(alarmed_, 1)));
   const std::span<const std::uint8_t> ahead = flocks_.ahead();
   for_each(world_.bodies.size(), [&](std::size_t i) {
@@ -154,18 +163,14 @@ void Simulator::detect_contacts_of_alarmed(double step, int now, double time_lef
   const auto lag = [&](int body) {
     return (now - flocks_.since(world_.bodies[static_cast<std::size_t>(body)].island)) * step;
   };
+  const auto before = [&](int body) { return flocks_.before(world_.bodies[static_cast<std::size_t>(body)]); };
   const Detector::View view{world_.system, world_.bodies, shapes_, ahead};
-  detector_.find_laggards_near(view, alarmed_, {flocks_.late(), std::ref(lag)}, time_left, step, near_);
+  detector_.find_laggards_near(view, alarmed_, {flocks_.late(), std::ref(lag), before}, time_left, step, near_);
   for (const int body : near_)
-    flocks_.call_back(world_, contacts_.points(), planes_, seen_, world_.bodies[static_cast<std::size_t>(body)].island,
-                      step, now);
-  // Who is not ahead is no longer left alone: its contacts are looked for, or kept, as those of others.
-  const std::size_t more = planes_.hand_over(world_.bodies, contacts_.points(), detector_.calm_count(),
-                                             [&](std::size_t i) { return ahead[i] != 0; });
-  detector_.set_calm_count(detector_.calm_count() + more);
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i)
-    if (!ahead[i]) planes_.refuse(world_.bodies[i].island);
-  detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points());
+    flocks_.call_back(world_, contacts_.points(), planes_, seen_, end,
+                      world_.bodies[static_cast<std::size_t>(body)].island, step, now);
+  planes_.begin_again(world_.bodies, alarmed_);
+  detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points(), planes_);
 }
 
 // Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do
@@ -257,7 +262,7 @@ void Simulator::end_tick(double tick) {
   for_each(world_.bodies.size(), [&](std::size_t i) {
     if (moves_[i] && !body_ended_[i]) system.velocities[i] = world_.bodies[i].velocity();
   });
-  std::fill(system.forces.begin(), system.forces.end(), Wrench{});
+  for_each(system.forces.size(), [&](std::size_t i) { set_zero(system.forces[i]); });
 }
 
 // What a joint did in a tick, for who asks.
@@ -308,6 +313,7 @@ void Simulator::add_body(std::size_t index) {
   body.mass = desc.mass;
   body.moments = desc.moments;
   body.island = body.node = -1;
+  body.owner = desc.owner, body.quiet = desc.quiet;
   world_.bodies[index] = body;
   shapes_[index] = desc.geometry ? shape_cache_.shape(desc.geometry, body.from_link) : nullptr;
   if (const Shape* shape = shapes_[index].get()) {

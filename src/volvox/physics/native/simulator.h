@@ -53,8 +53,8 @@ class Simulator {
   void book_joint(std::size_t joint, double tick);
 
   // The phases of substeps().
-  void detect_contacts(double step, int now, int count);
-  void detect_contacts_of_alarmed(double step, int now, double time_left);
+  void detect_contacts(double step, int now, int count, const Flocks::EndOfTick& end);
+  void detect_contacts_of_alarmed(double step, int now, double time_left, const Flocks::EndOfTick& end);
   void detect_hasty_contacts(double step);
   int advance_groups(double step, int substeps, int left);
   void advance_groups(double step);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "volvox/physics/native/eight.h"
 
@@ -14,6 +15,45 @@ constexpr long first_eight[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 template <class Number>
 VOLVOX_KERNEL Number* place_of(Number* coordinates, const int* blocks, int k) {
   return coordinates + (blocks ? row_block * blocks[k / row_block] : k);
+}
+
+VOLVOX_KERNEL void load(FourLanes& v, const double* p) { v = *reinterpret_cast<const FourAnywhere*>(p); }
+VOLVOX_KERNEL void load(EightLanes& v, const double* p) { v = *reinterpret_cast<const EightAnywhere*>(p); }
+
+// Bits of eight numbers.
+template <class Numbers>
+struct BitsFor {
+  using Type = EightMasks;
+};
+template <>
+struct BitsFor<WideEight> {
+  using Type = MaskOf<EightLanes>;
+};
+template <class Numbers>
+using BitsOf = typename BitsFor<Numbers>::Type;
+VOLVOX_KERNEL EightMasks first_bits(const Eight&) {
+  const MaskOf<FourLanes> low = {1, 2, 4, 8}, high = {16, 32, 64, 128};
+  return {low, high};
+}
+VOLVOX_KERNEL MaskOf<EightLanes> first_bits(const WideEight&) {
+  const MaskOf<EightLanes> bits = {1, 2, 4, 8, 16, 32, 64, 128};
+  return bits;
+}
+VOLVOX_KERNEL void mark_below(const Eight& h, double margin, EightMasks& bit, EightMasks& found) {
+  found.low |= (h.low < margin) & bit.low, found.high |= (h.high < margin) & bit.high;
+  bit.low <<= 8, bit.high <<= 8;
+}
+VOLVOX_KERNEL void mark_below(const WideEight& h, double margin, MaskOf<EightLanes>& bit, MaskOf<EightLanes>& found) {
+  found |= (h.v < margin) & bit;
+  bit <<= 8;
+}
+VOLVOX_KERNEL std::uint64_t all_bits(const EightMasks& found) {
+  const MaskOf<FourLanes> four = found.low | found.high;
+  return static_cast<std::uint64_t>((four[0] | four[1]) | (four[2] | four[3]));
+}
+VOLVOX_KERNEL std::uint64_t all_bits(const MaskOf<EightLanes>& found) {
+  return all_bits(
+      EightMasks{__builtin_shufflevector(found, found, 0, 1, 2, 3), __builtin_shufflevector(found, found, 4, 5, 6, 7)});
 }
 
 }  // namespace
@@ -314,42 +354,44 @@ VOLVOX_FOR_EACH_ISA(std::uint64_t, wide_heights,
                     (const double* x, const double* y, const double* z, const double* radius, int count,
                      const Vec3& normal, double offset, double margin, double* heights),
                     (x, y, z, radius, count, normal, offset, margin, heights)) {
-  const MaskOf<FourLanes> low_bits = {1, 2, 4, 8}, high_bits = {16, 32, 64, 128};
-  std::uint64_t below = 0;
+  typedef EightOf<Set> Numbers;
+  // Each lane gathers its own bits, eight apart.
+  BitsOf<Numbers> bit = first_bits(Numbers{}), found = {};
   for (int k = 0; k < count; k += 8) {
-    Eight px, py, pz, r;
+    Numbers px, py, pz, r;
     load(px, x + k), load(py, y + k), load(pz, z + k), load(r, radius + k);
-    const Eight h = px * normal.x + py * normal.y + pz * normal.z - offset - r;
+    const Numbers h = px * normal.x + py * normal.y + pz * normal.z - offset - r;
     store(heights + k, h);
-    const MaskOf<FourLanes> bits = ((h.low < margin) & low_bits) | ((h.high < margin) & high_bits);
-    below |= static_cast<std::uint64_t>((bits[0] | bits[1]) | (bits[2] | bits[3])) << k;
+    mark_below(h, margin, bit, found);
   }
-  return below;
+  return all_bits(found);
 }
 
 // A lane is a lean, not a point: so no lanes have to be compared with each other at the end.
 VOLVOX_FOR_EACH_ISA(void, wide_lowest,
-                    (const double* x, const double* y, const double* z, const double* height, int count,
-                     const Leans& leans, int (&lowest)[Leans::most]),
-                    (x, y, z, height, count, leans, lowest)) {
-  constexpr int vectors = Leans::most / 4;
-  FourLanes lean_x[vectors], lean_y[vectors], lean_z[vectors], least[vectors];
-  MaskOf<FourLanes> best[vectors] = {}, here = {};
-  for (int i = 0; i < vectors; ++i) {
-    lean_x[i] = *reinterpret_cast<const FourAnywhere*>(leans.x + 4 * i);
-    lean_y[i] = *reinterpret_cast<const FourAnywhere*>(leans.y + 4 * i);
-    lean_z[i] = *reinterpret_cast<const FourAnywhere*>(leans.z + 4 * i);
-    least[i] = FourLanes{} + 1e300;
+                    (const double* x, const double* y, const double* z, const int* points, const double* height,
+                     int count, const Leans& leans, int (&lowest)[Leans::most]),
+                    (x, y, z, points, height, count, leans, lowest)) {
+  typedef std::conditional_t<Set == Isa::avx512, EightLanes, FourLanes> Lanes;
+  constexpr int lanes = lane_count<Lanes>, most = (Leans::most + lanes - 1) / lanes;
+  Lanes lean_x[most], lean_y[most], lean_z[most], least[most];
+  MaskOf<Lanes> best[most] = {}, here = {};
+  for (int i = 0; i < most; ++i) {
+    load(lean_x[i], leans.x + lanes * i);
+    load(lean_y[i], leans.y + lanes * i);
+    load(lean_z[i], leans.z + lanes * i);
+    least[i] = Lanes{} + 1e300;
   }
   for (int k = 0; k < count; ++k, here += 1) {
-    for (int i = 0; i < vectors; ++i) {
-      const FourLanes m = height[k] + (x[k] * lean_x[i] + y[k] * lean_y[i] + z[k] * lean_z[i]);
-      const MaskOf<FourLanes> lower = m < least[i];
+    const double px = x[points[k]], py = y[points[k]], pz = z[points[k]];
+    for (int i = 0; i < most; ++i) {
+      const Lanes m = height[k] + (px * lean_x[i] + py * lean_y[i] + pz * lean_z[i]);
+      const MaskOf<Lanes> lower = m < least[i];
       least[i] = choose(lower, m, least[i]);
       best[i] = lower ? here : best[i];
     }
   }
-  for (int i = 0; i < leans.count; ++i) lowest[i] = static_cast<int>(best[i / 4][i % 4]);
+  for (int i = 0; i < leans.count; ++i) lowest[i] = static_cast<int>(best[i / lanes][i % lanes]);
 }
 
 VOLVOX_FOR_EACH_ISA(int, wide_farthest,

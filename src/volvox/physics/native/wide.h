@@ -78,16 +78,23 @@ double wide_normal_velocity(const RowContact& contact);
 
 // The point farthest along a direction. Points past the first `count` repeat it.
 int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction);
-// Planes that are tipped: a point is then higher by dot(lean, point). So many that they fill three vectors.
+// Planes that are tipped: a point is then higher by dot(lean, point). There is room for two vectors of eight. Left as
+// raw memory: a call uses most of it, and to set it to zero first takes longer than to fill it.
 struct Leans {
-  static constexpr int most = 12;
-  double x[most] = {}, y[most] = {}, z[most] = {};
+  static constexpr int most = 12, room = 16;
+  double x[room], y[room], z[room];
   int count = 0;
+  Leans() {}
   VOLVOX_KERNEL void add(const Vec3& lean) { x[count] = lean.x, y[count] = lean.y, z[count++] = lean.z; }
+  // What is left of the vectors.
+  VOLVOX_KERNEL void fill_up() {
+    for (int k = count; k < room; ++k) x[k] = y[k] = z[k] = 0;
+  }
 };
-// For each lean the point with the least height + dot(lean, point), of several the first.
-void wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Leans& leans,
-                 int (&lowest)[Leans::most]);
+// For each lean the least height + dot(lean, point) of some points of a cloud, of several the first: its place in
+// `points`, which says where they are in the cloud; heights are in the order of `points`.
+void wide_lowest(const double* x, const double* y, const double* z, const int* points, const double* height, int count,
+                 const Leans& leans, int (&lowest)[Leans::most]);
 // Heights of points above a plane, less their radii; at most 64, a multiple of 8. Returns a bit for each that is below
 // `margin`.
 std::uint64_t wide_heights(const double* x, const double* y, const double* z, const double* radius, int count,

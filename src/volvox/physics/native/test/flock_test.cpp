@@ -234,6 +234,56 @@ TEST(Flock, one_that_is_alarmed_meets_those_that_went_ahead) {
   EXPECT_GT(called_back, 20u);
 }
 
+// A walker that swings, and beside its end, `gap` away, a ball that bounces off a wall and flies past.
+struct Passed {
+  std::vector<Pose> way;
+  std::uint64_t called_back = 0;
+};
+Passed walk_past(double gap, double start, TickLength tick, bool thrown) {
+  Bench bench;
+  bench.add(ground());
+  const Walker walker = add_walker(bench, {0, 0, 0.026});
+  const double x = 0.25 + 0.03 + gap;
+  BodyDesc wall = box(1, {0.06, 0.1, 0.2}, {{x, -0.2, 0.1}, {}}, {0, 0.9});
+  wall.motion = Motion::fixed;
+  bench.add(wall);
+  if (thrown) {
+    BodyDesc ball;
+    ball.mass = 0.1, ball.moments = {1e-4, 1e-4, 1e-4};
+    ball.geometry = geometry_of(model::Sphere{0.03}, {0, 0.9});
+    ball.pose.position = {x, start, 0.1};
+    ball.velocity.linear = {0, -4, 0.2};
+    bench.add(ball);
+  }
+  Passed passed;
+  for (std::int64_t i = 0; tick.start_of(i + 1).seconds() <= 0.301; ++i) {
+    swing(bench, walker, static_cast<int>(i));
+    EXPECT_TRUE(bench->advance(tick.start_of(i), tick.start_of(i + 1)).ok());
+    for (const BodyId body : walker.bodies) passed.way.push_back(bench.pose(body));
+  }
+  passed.called_back = work_of(bench).at("called_back");
+  return passed;
+}
+
+// What was written over is put back, of bodies, joints, drives and contacts: who is called back and then not met goes
+// on to the bit as if nobody had come. (Some share a group with the ball for a while, and are solved another way.)
+TEST(Flock, one_that_is_called_back_for_nothing_has_the_same_bits) {
+  for (const TickLength tick : {TickLength{1, 20}, TickLength{1, 10}}) {
+    RandomStream random(3, 0, "pass");
+    int called_for_nothing = 0, called = 0;
+    for (int i = 0; i < 60; ++i) {
+      const double gap = random.uniform(0.012, 0.04), start = random.uniform(0.1, 0.3);
+      const Passed calm = walk_past(gap, start, tick, false), passed = walk_past(gap, start, tick, true);
+      EXPECT_EQ(calm.called_back, 0u);
+      if (passed.called_back == 0) continue;
+      ++called;
+      if (passed.way == calm.way) ++called_for_nothing;
+    }
+    EXPECT_GT(called, 10) << "ticks of " << tick.start_of(1).seconds() << " s";
+    EXPECT_GT(3 * called_for_nothing, called) << "ticks of " << tick.start_of(1).seconds() << " s";
+  }
+}
+
 // Falls, bounces, rolls, and lies: the lanes of a flock do different things at a time.
 TEST(Flock, spheres_bounce_to_the_height_that_restitution_says) {
   Bench bench;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -166,7 +167,10 @@ TEST_F(Wide, farthest_and_lowest_points_are_the_first_of_the_best) {
     const int place = whole(0, Leans::most - 1);
     for (int k = 0; k < Leans::most; ++k) leans.add(k == place ? along : vector());
     int found[Leans::most];
-    wide_lowest(x.data(), y.data(), z.data(), height.data(), count, leans, found);
+    leans.fill_up();
+    std::vector<int> points(static_cast<std::size_t>(count));
+    std::iota(points.begin(), points.end(), 0);
+    wide_lowest(x.data(), y.data(), z.data(), points.data(), height.data(), count, leans, found);
     EXPECT_EQ(found[place], lowest);
   }
 }
