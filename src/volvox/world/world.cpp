@@ -314,11 +314,20 @@ void World::rub_flush_faces() {
 }
 
 StepStatus World::advance(Time begin, Time end) {
-  VOLVOX_ASSERT(begin < end && last_velocities_.size() == bodies_.size());
+  physics::Engine& engine = begin_move();
+  return end_move(begin, end, engine.advance(begin, end));
+}
+
+physics::Engine& World::begin_move() {
+  VOLVOX_ASSERT(last_velocities_.size() == bodies_.size());
   rub_flush_faces();
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
+  return *engine_;
+}
+
+StepStatus World::end_move(Time begin, Time end, StepStatus status) {
+  VOLVOX_ASSERT(begin < end);
   last_advance_ = (end - begin).seconds();
-  StepStatus status = engine_->advance(begin, end);
   if (!status.ok()) {
     status.who = body_name(status.body);
     return status;

@@ -124,6 +124,7 @@ struct Robots {
   std::size_t table_words;
   std::size_t count, stride;
   double *words, *waves;
+  const double* orders;  // by columns; null: motors swing
   DeviceEnd* ends;
 };
 
@@ -142,15 +143,31 @@ __device__ MotorWave wave_of(const Robots& all, std::size_t robot, int node) {
   return wave;
 }
 
+// Reads the orders of a robot one after the other.
+struct Orders {
+  const double* word;
+  std::size_t stride;
+  __device__ void operator()(double& x) { x = *word, word += stride; }
+};
+
 template <class Room>
 __global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all, DeviceTick tick, bool publish) {
   extern __shared__ double shared_tables[];
   const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
   const std::size_t robot = std::size_t{blockIdx.x} * block + threadIdx.x;
   if (robot >= all.count || all.ends[robot].end != LoneEnd::moved) return;
-  Room room;
   MotorCommand commands[Room::nodes_room];
-  for (int i = 1; i < pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
+  if (all.orders != nullptr) {
+    Orders orders{all.orders + robot, all.stride};
+    double substeps;
+    orders(tick.length), orders(substeps);
+    if (!(tick.length > 0)) return;
+    tick.substeps = static_cast<int>(substeps);
+    for (int i = 1; i < pattern.nodes(); ++i) native::archive_command(orders, commands[i]);
+  } else {
+    for (int i = 1; i < pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
+  }
+  Room room;
   native::LoneTick<Room, DeviceWords> work(pattern, room, {all.words + robot, all.stride});
   const LoneEnd end = work.run([&](int node) { return commands[node]; }, tick.length, tick.substeps, publish);
   if (end == LoneEnd::moved) ++all.ends[robot].ticks;
@@ -167,6 +184,13 @@ __global__ void to_rows(double* rows, const double* columns, std::size_t words, 
                         std::size_t stride) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < words * count) rows[i % count * words + i / count] = columns[i / count * stride + first + i % count];
+}
+
+// A row of some words for each robot.
+__global__ void gather(double* rows, const double* columns, const int* which, std::size_t words, std::size_t count,
+                       std::size_t stride) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < words * count) rows[i % count * words + i / count] = columns[which[i / count] * stride + i % count];
 }
 
 unsigned blocks_for(std::size_t count, unsigned size) { return static_cast<unsigned>((count + size - 1) / size); }
@@ -195,7 +219,15 @@ struct DeviceRobots {
 
   std::size_t shared_bytes() const { return tables.size() * sizeof(double); }
   Robots view() const {
-    return {packed.pattern(), tables.data(), tables.size(), count, stride, words.data(), waves.data(), ends.data()};
+    return {packed.pattern(), tables.data(), tables.size(), count,      stride,
+            words.data(),     waves.data(),  nullptr,       ends.data()};
+  }
+
+  void launch(const Robots& robots, const DeviceTick& tick, bool publish) {
+    const unsigned blocks = blocks_for(count, block);
+    if (small) tick_robots<SmallRoom><<<blocks, block, shared_bytes()>>>(robots, tick, publish);
+    else tick_robots<LargeRoom><<<blocks, block, shared_bytes()>>>(robots, tick, publish);
+    check(cudaGetLastError());
   }
 
   void move_in(const double* from, Buffer<double>& columns, std::size_t width, std::size_t first, std::size_t many) {
@@ -223,23 +255,49 @@ struct DeviceRobots {
     check(cudaMemset(ends.data() + first, 0, many * sizeof(DeviceEnd)));
   }
 
-  void step(const DeviceTick* ticks, std::size_t many, double& seconds) {
+  // Work is launched; seconds are counted until it is done.
+  template <class Work>
+  static void timed(double& seconds, const Work& work) {
     cudaEvent_t begin, end;
     check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
     check(cudaEventRecord(begin));
-    for (std::size_t i = 0; i < many; ++i) {
-      const bool publish = i + 1 == many;
-      if (small) tick_robots<SmallRoom><<<blocks_for(count, block), block, shared_bytes()>>>(view(), ticks[i], publish);
-      else tick_robots<LargeRoom><<<blocks_for(count, block), block, shared_bytes()>>>(view(), ticks[i], publish);
-    }
-    check(cudaGetLastError());
+    work();
     check(cudaEventRecord(end));
     check(cudaEventSynchronize(end));
     float ms = 0;
     check(cudaEventElapsedTime(&ms, begin, end));
     seconds += 1e-3 * ms;
     cudaEventDestroy(begin), cudaEventDestroy(end);
+  }
+
+  void step(const DeviceTick* ticks, std::size_t many, double& seconds) {
+    timed(seconds, [&] {
+      for (std::size_t i = 0; i < many; ++i) launch(view(), ticks[i], i + 1 == many);
+    });
+  }
+
+  void watch(const int* which, std::size_t many) {
+    watched = Buffer<int>(which, many);
+    watched_rows = Buffer<double>(many * count);
+    const std::size_t width = static_cast<std::size_t>(order_words(layout.nodes));
+    order_rows = Buffer<double>(width * count), orders = Buffer<double>(width * stride);
+  }
+
+  void tick(const double* told, double* seen, DeviceEnd* became, double& seconds) {
+    const std::size_t width = static_cast<std::size_t>(order_words(layout.nodes)), many = watched.size();
+    check(cudaMemcpy(order_rows.data(), told, width * count * sizeof(double), cudaMemcpyHostToDevice));
+    timed(seconds, [&] {
+      to_columns<<<blocks_for(count * width, 256), 256>>>(order_rows.data(), orders.data(), width, count, 0, stride);
+      Robots robots = view();
+      robots.orders = orders.data();
+      launch(robots, {}, true);
+      gather<<<blocks_for(count * many, 256), 256>>>(watched_rows.data(), words.data(), watched.data(), many, count,
+                                                     stride);
+      check(cudaGetLastError());
+    });
+    check(cudaMemcpy(seen, watched_rows.data(), many * count * sizeof(double), cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(became, ends.data(), count * sizeof(DeviceEnd), cudaMemcpyDeviceToHost));
   }
 
   void save(std::size_t first, std::size_t many, double* to, DeviceEnd* became) const {
@@ -259,6 +317,8 @@ struct DeviceRobots {
   LoneLayout layout;
   std::size_t count, stride;
   Buffer<double> words, waves;
+  Buffer<int> watched;
+  Buffer<double> watched_rows, order_rows, orders;
   Buffer<DeviceEnd> ends;
   bool small;
 };
@@ -295,6 +355,13 @@ DeviceAnswer load(DeviceRobots* robots, std::size_t first, std::size_t count, co
 DeviceAnswer step(DeviceRobots* robots, const DeviceTick* ticks, std::size_t count, double* seconds, char* message) {
   return guarded(message, [&] { robots->step(ticks, count, *seconds); });
 }
+DeviceAnswer watch(DeviceRobots* robots, const int* words, std::size_t count, char* message) {
+  return guarded(message, [&] { robots->watch(words, count); });
+}
+DeviceAnswer tick(DeviceRobots* robots, const double* orders, double* watched, DeviceEnd* ends, double* seconds,
+                  char* message) {
+  return guarded(message, [&] { robots->tick(orders, watched, ends, *seconds); });
+}
 DeviceAnswer save(DeviceRobots* robots, std::size_t first, std::size_t count, double* words, DeviceEnd* ends,
                   char* message) {
   return guarded(message, [&] { robots->save(first, count, words, ends); });
@@ -315,6 +382,8 @@ constexpr DeviceApi api = {device_api_version,
                            destroy,
                            load,
                            step,
+                           watch,
+                           tick,
                            save,
                            name};
 

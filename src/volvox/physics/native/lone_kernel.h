@@ -124,10 +124,14 @@ VOLVOX_KERNEL void archive3(Fields& fields, V& v) {
   fields(v.x), fields(v.y), fields(v.z);
 }
 template <class Fields, class B>
-VOLVOX_KERNEL void archive_body(Fields& fields, B& body, double& still) {
+VOLVOX_KERNEL void archive_motion(Fields& fields, B& body) {
   archive3(fields, body.x);
   fields(body.q.w), fields(body.q.x), fields(body.q.y), fields(body.q.z);
   archive3(fields, body.v.a), archive3(fields, body.v.l), archive3(fields, body.spin);
+}
+template <class Fields, class B>
+VOLVOX_KERNEL void archive_body(Fields& fields, B& body, double& still) {
+  archive_motion(fields, body);
   fields(still);
 }
 template <class Fields, class C>
