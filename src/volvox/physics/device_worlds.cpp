@@ -68,9 +68,7 @@ struct DeviceWorlds::Group {
   std::span<const double> watched_of(std::size_t slot) const {
     return std::span(watched).subspan(slot * watch.size(), watch.size());
   }
-  std::size_t joint(std::size_t node) const {
-    return static_cast<std::size_t>(kind.pattern().links[node].joint_index);
-  }
+  std::size_t joint(std::size_t node) const { return static_cast<std::size_t>(kind.pattern().links[node].joint_index); }
   Result<void> save_all() {
     std::vector<double> now(words.size());
     if (Result<void> saved = device.save(0, now, ends); !saved.ok()) return saved;
@@ -140,7 +138,9 @@ std::vector<DeviceWorlds::Candidate> DeviceWorlds::examine(std::span<World* cons
   parallel_for(threads_, worlds.size(), 16, [&](std::size_t i) {
     Candidate& one = candidates[i];
     one.world = worlds[i];
-    const auto refused = [&](const Error& error) { refuse(*one.world, error.diagnostics().front().what, rest_of_kind); };
+    const auto refused = [&](const Error& error) {
+      refuse(*one.world, error.diagnostics().front().what, rest_of_kind);
+    };
     Result<LoneWorld> lone = LoneWorld::of(*one.world->engine);
     if (!lone.ok()) return refused(lone.error());
     Result<LoneKind> kind = lone->kind();
@@ -252,7 +252,9 @@ Result<void> DeviceWorlds::move(Group& group) {
     World& world = *group.worlds[slot];
     world.moved = group.ends[slot].end == LoneEnd::moved;
     if (world.moved) world.behind = true;
-    else group.lengths[slot] = Time{}, refuse(world, std::string("a robot ") + name(group.ends[slot].end), rest_after_tick);
+    else
+      group.lengths[slot] = Time{},
+      refuse(world, std::string("a robot ") + name(group.ends[slot].end), rest_after_tick);
   }
   group.log.push_back({group.orders, group.lengths});
   return {};

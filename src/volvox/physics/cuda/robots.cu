@@ -20,7 +20,16 @@ using native::LoneLayout;
 using native::LonePattern;
 using native::Row;
 
-constexpr unsigned block = 128, blocks_at_once = 4;  // of a multiprocessor: measured, docs/benchmarks.md
+#ifndef VOLVOX_BLOCK
+#  define VOLVOX_BLOCK 128
+#  define VOLVOX_BLOCKS 4
+#endif
+#ifndef VOLVOX_SORT
+#  define VOLVOX_SORT 1
+#endif
+constexpr unsigned block = VOLVOX_BLOCK,
+                   blocks_at_once = VOLVOX_BLOCKS;  // of a multiprocessor: measured, docs/benchmarks.md
+constexpr bool sorts = VOLVOX_SORT;
 constexpr std::size_t message_size = 256;
 constexpr std::size_t staged_robots = 16384;
 constexpr int wave_words = 10;
@@ -126,7 +135,45 @@ struct Robots {
   double *words, *waves;
   const double* orders;  // by columns; null: motors swing
   DeviceEnd* ends;
+  const unsigned* order;  // of robots in the grid
+  std::uint8_t* effort;   // of the last tick, by robot: 0 is most
 };
+
+// Robots in the order of their effort in the last tick, which hardly changes from tick to tick, so that those of a warp
+// have as much to do, and those who take longest begin first. A counting sort: no robot knows of another, so their
+// order within a bin does not matter.
+constexpr unsigned bins = 256;
+VOLVOX_ALSO_ON_GPU inline std::uint8_t bin_of(int solves) {
+  const int way = solves < 128 ? solves : solves < 128 + 127 * 16 ? 128 + (solves - 128) / 16 : 255;
+  return static_cast<std::uint8_t>(255 - way);
+}
+__global__ void count_efforts(const std::uint8_t* effort, std::size_t count, unsigned* sizes) {
+  __shared__ unsigned own[bins];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  for (std::size_t i = std::size_t{blockIdx.x} * bins + threadIdx.x; i < count; i += std::size_t{gridDim.x} * bins)
+    atomicAdd(&own[effort[i]], 1);
+  __syncthreads();
+  atomicAdd(&sizes[threadIdx.x], own[threadIdx.x]);
+}
+__global__ void sum_efforts(unsigned* sizes) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < bins; ++i) {
+    const unsigned size = sizes[i];
+    sizes[i] = sum, sum += size;
+  }
+}
+__global__ void order_by_effort(const std::uint8_t* effort, std::size_t count, unsigned* firsts, unsigned* order) {
+  __shared__ unsigned own[bins], first[bins];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  const std::size_t i = std::size_t{blockIdx.x} * bins + threadIdx.x;
+  const unsigned bin = i < count ? effort[i] : 0, place = i < count ? atomicAdd(&own[bin], 1) : 0;
+  __syncthreads();
+  if (own[threadIdx.x] > 0) first[threadIdx.x] = atomicAdd(&firsts[threadIdx.x], own[threadIdx.x]);
+  __syncthreads();
+  if (i < count) order[first[bin] + place] = static_cast<unsigned>(i);
+}
 
 __device__ MotorWave wave_of(const Robots& all, std::size_t robot, int node) {
   const double* word = all.waves + static_cast<std::size_t>(wave_words * (node - 1)) * all.stride + robot;
@@ -154,8 +201,10 @@ template <class Room>
 __global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all, DeviceTick tick, bool publish) {
   extern __shared__ double shared_tables[];
   const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
-  const std::size_t robot = std::size_t{blockIdx.x} * block + threadIdx.x;
-  if (robot >= all.count || all.ends[robot].end != LoneEnd::moved) return;
+  const std::size_t place = std::size_t{blockIdx.x} * block + threadIdx.x;
+  if (place >= all.count) return;
+  const std::size_t robot = all.order == nullptr ? place : all.order[place];
+  if (all.ends[robot].end != LoneEnd::moved) return;
   MotorCommand commands[Room::nodes_room];
   if (all.orders != nullptr) {
     Orders orders{all.orders + robot, all.stride};
@@ -170,6 +219,7 @@ __global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all,
   Room room;
   native::LoneTick<Room, DeviceWords> work(pattern, room, {all.words + robot, all.stride});
   const LoneEnd end = work.run([&](int node) { return commands[node]; }, tick.length, tick.substeps, publish);
+  all.effort[robot] = bin_of(work.effort());
   if (end == LoneEnd::moved) ++all.ends[robot].ticks;
   else all.ends[robot].end = end;
 }
@@ -210,8 +260,12 @@ struct DeviceRobots {
         words(stride * static_cast<std::size_t>(layout.all_words())),
         waves(stride * static_cast<std::size_t>(wave_words * (layout.nodes - 1))),
         ends(stride),
+        effort(stride),
+        order(stride),
+        sizes(bins),
         small(SmallRoom::holds(layout)) {
     check(cudaMemset(ends.data(), 0, stride * sizeof(DeviceEnd)));
+    check(cudaMemset(effort.data(), 0, stride));
     const auto bytes = static_cast<int>(shared_bytes());
     if (small) check(cudaFuncSetAttribute(tick_robots<SmallRoom>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     else check(cudaFuncSetAttribute(tick_robots<LargeRoom>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -219,12 +273,21 @@ struct DeviceRobots {
 
   std::size_t shared_bytes() const { return tables.size() * sizeof(double); }
   Robots view() const {
-    return {packed.pattern(), tables.data(), tables.size(), count,      stride,
-            words.data(),     waves.data(),  nullptr,       ends.data()};
+    return {packed.pattern(), tables.data(), tables.size(), count,       stride,
+            words.data(),     waves.data(),  nullptr,       ends.data(), sorts ? order.data() : nullptr,
+            effort.data()};
+  }
+
+  void sort() {
+    check(cudaMemsetAsync(sizes.data(), 0, bins * sizeof(unsigned)));
+    count_efforts<<<std::min(264u, blocks_for(count, bins)), bins>>>(effort.data(), count, sizes.data());
+    sum_efforts<<<1, 1>>>(sizes.data());
+    order_by_effort<<<blocks_for(count, bins), bins>>>(effort.data(), count, sizes.data(), order.data());
   }
 
   void launch(const Robots& robots, const DeviceTick& tick, bool publish) {
     const unsigned blocks = blocks_for(count, block);
+    if (sorts) sort();
     if (small) tick_robots<SmallRoom><<<blocks, block, shared_bytes()>>>(robots, tick, publish);
     else tick_robots<LargeRoom><<<blocks, block, shared_bytes()>>>(robots, tick, publish);
     check(cudaGetLastError());
@@ -320,6 +383,8 @@ struct DeviceRobots {
   Buffer<int> watched;
   Buffer<double> watched_rows, order_rows, orders;
   Buffer<DeviceEnd> ends;
+  Buffer<std::uint8_t> effort;
+  Buffer<unsigned> order, sizes;
   bool small;
 };
 

@@ -165,7 +165,6 @@ struct LoneRoom {
     FlockContact<double> contacts[most_contacts];
   };
   FlockContact<double>* active[most_contacts];
-  int slot_of[most_contacts];
   union {
     ContactPoint points[most_contacts];  // by slot
   };
@@ -182,6 +181,7 @@ struct LoneRoom {
   Dof<double> dofs[most_dofs];
   InverseFactor<double> root;
   double y[6 * most_nodes * (6 + most_dofs)], rows[most_contacts * 3 * (6 + most_dofs)], coordinates[6 + most_dofs];
+  SweepRow<double> alone[most_contacts];
   double touches[most_nodes];
   bool carried[most_nodes];
   Spatial<double> push[most_nodes];
@@ -228,7 +228,8 @@ class LoneTick {
         const LoneEnd end = detect(now, look);
         if (end != LoneEnd::moved) return end;
         bool alarmed = false;
-        now += run_flock(flock(), room(), step_, look - now, (look - now) * step_, alarmed);
+        now += run_flock<double, 6 + Room::dofs_room>(flock(), room(), step_, look - now, (look - now) * step_, alarmed,
+                                                      &solves_);
         commit_contacts();
       }
     }
@@ -238,6 +239,9 @@ class LoneTick {
     if (publish || !awake_) save_seen(tick);
     return LoneEnd::moved;
   }
+
+  // How much its sweeps had to do in the tick.
+  VOLVOX_KERNEL int effort() const { return solves_; }
 
  private:
   VOLVOX_KERNEL static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -253,7 +257,7 @@ class LoneTick {
             {room_.bodies, nodes},
             {room_.joints, nodes},
             {room_.drives, at(layout_.dofs)},
-            {room_.contacts, at(count_)}};
+            {room_.contacts, at(layout_.nodes * layout_.slots)}};
   }
   VOLVOX_KERNEL FlockRoomView<double> room() const {
     const std::size_t nodes = at(layout_.nodes);
@@ -267,7 +271,8 @@ class LoneTick {
             {room_.carried, nodes},
             {room_.push, nodes},
             {room_.active, 0},
-            {room_.wanted, nodes}};
+            {room_.wanted, nodes},
+            {room_.alone, 0}};
   }
 
   VOLVOX_KERNEL void load() {
@@ -349,7 +354,10 @@ class LoneTick {
       body.shaped = own.shape.convexes.size() > 0 ? 1.0 : 0.0;
       const int first = i * layout_.slots;
       if (!first_look_) keep(first);
-      for (int k = 0; k < layout_.slots; ++k) room_.points[first + k].feature = feature_taken;
+      for (int k = 0; k < layout_.slots; ++k) {
+        room_.points[first + k].feature = feature_taken;
+        room_.contacts[first + k].there = room_.contacts[first + k].active = false;
+      }
       if (own.shape.convexes.size() == 0) continue;
       if (first_look_ && room_.sleeps[i]) {
         if (!recall_node(i)) return LoneEnd::too_many_contacts;
@@ -445,21 +453,22 @@ class LoneTick {
     return take_in(node, ground, first, found);
   }
 
-  // Contacts for the substeps to come. False: there are too many.
+  // Contacts for the substeps to come, in the slots of their points. False: there are too many.
   VOLVOX_KERNEL bool take_in(int node, const LoneGround& ground, int first, int found) {
-    if (count_ + found > Room::contacts_room || count_ + found > lone_most_points) return false;
-    for (int p = 0; p < found; ++p) {
-      FlockContact<double>& to = room_.contacts[count_];
+    count_ += found;
+    if (count_ > lone_most_points) return false;
+    for (int slot = first; slot < first + found; ++slot) {
+      FlockContact<double>& to = room_.contacts[slot];
       clear(to, node);
-      load_contact(to, 0, room_.points[first + p], ground);
+      load_contact(to, 0, room_.points[slot], ground);
       set_frames(to);
-      room_.slot_of[count_++] = first + p;
     }
     return true;
   }
 
   VOLVOX_KERNEL void commit_contacts() {
-    for (int i = 0; i < count_; ++i) commit_contact(room_.points[room_.slot_of[i]], room_.contacts[i], 0);
+    for (int i = 0; i < layout_.nodes * layout_.slots; ++i)
+      if (room_.contacts[i].there) commit_contact(room_.points[i], room_.contacts[i], 0);
   }
 
   // See Simulator::end_tick. False: something runs away.
@@ -483,7 +492,8 @@ class LoneTick {
       const Twist velocity{plain(body.v.l), Body::turning(plain(body.q), plain(body.spin), shape(i).moments)};
       if (!(excess(pose(i), velocity) <= 1)) return false;
     }
-    for (int i = 0; i < count_; ++i) {
+    for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
+      if (!room_.contacts[i].there) continue;
       const V3<double>& impulse = room_.contacts[i].impulse;
       carried = carried || impulse.x != 0 || impulse.y != 0 || impulse.z != 0;
     }
@@ -538,6 +548,7 @@ class LoneTick {
   bool awake_ = true;
   bool first_look_ = true;  // of the tick
   int count_ = 0;
+  int solves_ = 0;
   double step_ = 0;
 };
 
