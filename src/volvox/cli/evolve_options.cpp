@@ -58,11 +58,11 @@ void add_evolve(CLI::App& app, EvolveArguments& a) {
   evolve
       ->add_option("--device", a.device,
                    "cpu, cuda: a GPU moves the worlds that it can, with the same results; auto: where there is one and "
-                   "256 trials run at once")
+                   "256 trials for each thread run at once")
       ->capture_default_str()
       ->type_name("WHERE");
   evolve->add_option("--precision", a.precision, "mixed or double, of the engine; GPUs move worlds in double")
-      ->type_name("HOW");
+      ->type_name("mixed|double");
   evolve->add_option("--gallery", a.gallery, "of how many of the best there are a genome and a picture at the end")
       ->capture_default_str()
       ->type_name("N")

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double slice = 0.25;         // s of simulated time between two looks at a trial
 constexpr double runaway_speed = 100;  // m/s of the centre of mass: no robot here is a tenth as fast
-// With a GPU: what it needs to be at work, and what a process has memory for.
+// With a GPU: for each thread that would do without it, what it needs to be at work; and what a process has memory for.
 constexpr std::size_t fewest_on_device = 256, most_on_device = 4096;
 constexpr double unfit = std::numeric_limits<double>::quiet_NaN();
 
@@ -214,7 +214,9 @@ void Trials::run_batch(std::vector<One>& batch, const std::atomic<bool>* stop) {
 
 // Null: the processor.
 std::shared_ptr<const physics::cuda::Device> Trials::device_for(std::size_t worlds) {
-  if (options_.device == "cpu" || (options_.device == "auto" && worlds < fewest_on_device)) return nullptr;
+  if (options_.device == "cpu" ||
+      (options_.device == "auto" && worlds < fewest_on_device * narrow<std::size_t>(options_.threads)))
+    return nullptr;
   if (!looked_for_device_) {
     auto found = physics::cuda::Device::find();
     if (found.ok()) device_ = *found;

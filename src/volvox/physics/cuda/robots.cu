@@ -20,16 +20,9 @@ using native::LoneLayout;
 using native::LonePattern;
 using native::Row;
 
-#ifndef VOLVOX_BLOCK
-#  define VOLVOX_BLOCK 128
-#  define VOLVOX_BLOCKS 4
-#endif
-#ifndef VOLVOX_SORT
-#  define VOLVOX_SORT 1
-#endif
-constexpr unsigned block = VOLVOX_BLOCK,
-                   blocks_at_once = VOLVOX_BLOCKS;  // of a multiprocessor: measured, docs/benchmarks.md
-constexpr bool sorts = VOLVOX_SORT;
+// One block on each multiprocessor takes one batch of robots after the other. More threads at once had less: what they
+// work with is thrown out of the caches (docs/benchmarks.md).
+constexpr unsigned most_threads = 512;
 constexpr std::size_t message_size = 256;
 constexpr std::size_t staged_robots = 16384;
 constexpr int wave_words = 10;
@@ -137,6 +130,7 @@ struct Robots {
   DeviceEnd* ends;
   const unsigned* order;  // of robots in the grid
   std::uint8_t* effort;   // of the last tick, by robot: 0 is most
+  void* sweep_rows;       // for each thread of the grid
 };
 
 // Robots in the order of their effort in the last tick, which hardly changes from tick to tick, so that those of a warp
@@ -198,12 +192,8 @@ struct Orders {
 };
 
 template <class Room>
-__global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all, DeviceTick tick, bool publish) {
-  extern __shared__ double shared_tables[];
-  const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
-  const std::size_t place = std::size_t{blockIdx.x} * block + threadIdx.x;
-  if (place >= all.count) return;
-  const std::size_t robot = all.order == nullptr ? place : all.order[place];
+__device__ void tick_robot(const Robots& all, const LonePattern& pattern, std::size_t robot, DeviceTick tick,
+                           bool publish, Room& room) {
   if (all.ends[robot].end != LoneEnd::moved) return;
   MotorCommand commands[Room::nodes_room];
   if (all.orders != nullptr) {
@@ -216,12 +206,22 @@ __global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all,
   } else {
     for (int i = 1; i < pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
   }
-  Room room;
   native::LoneTick<Room, DeviceWords> work(pattern, room, {all.words + robot, all.stride});
   const LoneEnd end = work.run([&](int node) { return commands[node]; }, tick.length, tick.substeps, publish);
   all.effort[robot] = bin_of(work.effort());
   if (end == LoneEnd::moved) ++all.ends[robot].ticks;
   else all.ends[robot].end = end;
+}
+
+template <class Room>
+__global__ void __launch_bounds__(most_threads, 1) tick_robots(Robots all, DeviceTick tick, bool publish) {
+  extern __shared__ double shared_tables[];
+  const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
+  Room room;
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  room.sweep_rows = static_cast<typename Room::Rows*>(all.sweep_rows) + thread * Room::contacts_room;
+  for (std::size_t place = thread; place < all.count; place += std::size_t{gridDim.x} * blockDim.x)
+    tick_robot(all, pattern, all.order[place], tick, publish, room);
 }
 
 // Between rows a robot, as the processor has them, and columns a robot, as these kernels read them.
@@ -243,10 +243,22 @@ __global__ void gather(double* rows, const double* columns, const int* which, st
   if (i < words * count) rows[i % count * words + i / count] = columns[which[i / count] * stride + i % count];
 }
 
+unsigned multiprocessors() {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, 0));
+  return static_cast<unsigned>(properties.multiProcessorCount);
+}
+
 unsigned blocks_for(std::size_t count, unsigned size) { return static_cast<unsigned>((count + size - 1) / size); }
 
+// Few robots are spread over all multiprocessors.
+unsigned threads_for(std::size_t count) {
+  const std::size_t warps = (count + 32 * multiprocessors() - 1) / (32 * multiprocessors());
+  return static_cast<unsigned>(std::clamp<std::size_t>(32 * warps, 32, most_threads));
+}
+
 using SmallRoom = native::LoneRoom<4, 3, 16>;
-using LargeRoom = native::LargestLoneRoom;
+using LargeRoom = native::LoneRoom<native::lone_most_nodes, native::lone_most_dofs, native::lone_most_contacts>;
 
 }  // namespace
 
@@ -263,7 +275,12 @@ struct DeviceRobots {
         effort(stride),
         order(stride),
         sizes(bins),
-        small(SmallRoom::holds(layout)) {
+        small(SmallRoom::holds(layout)),
+        threads(threads_for(robots)),
+        blocks(std::min(blocks_for(robots, threads), multiprocessors())),
+        sweep_rows(std::size_t{blocks} * threads *
+                   (small ? SmallRoom::contacts_room * sizeof(SmallRoom::Rows)
+                          : LargeRoom::contacts_room * sizeof(LargeRoom::Rows))) {
     check(cudaMemset(ends.data(), 0, stride * sizeof(DeviceEnd)));
     check(cudaMemset(effort.data(), 0, stride));
     const auto bytes = static_cast<int>(shared_bytes());
@@ -273,9 +290,10 @@ struct DeviceRobots {
 
   std::size_t shared_bytes() const { return tables.size() * sizeof(double); }
   Robots view() const {
-    return {packed.pattern(), tables.data(), tables.size(), count,       stride,
-            words.data(),     waves.data(),  nullptr,       ends.data(), sorts ? order.data() : nullptr,
-            effort.data()};
+    Robots all{packed.pattern(), tables.data(), tables.size(), count, stride, words.data(), waves.data()};
+    all.orders = nullptr;
+    all.ends = ends.data(), all.order = order.data(), all.effort = effort.data(), all.sweep_rows = sweep_rows.data();
+    return all;
   }
 
   void sort() {
@@ -286,10 +304,9 @@ struct DeviceRobots {
   }
 
   void launch(const Robots& robots, const DeviceTick& tick, bool publish) {
-    const unsigned blocks = blocks_for(count, block);
-    if (sorts) sort();
-    if (small) tick_robots<SmallRoom><<<blocks, block, shared_bytes()>>>(robots, tick, publish);
-    else tick_robots<LargeRoom><<<blocks, block, shared_bytes()>>>(robots, tick, publish);
+    sort();
+    if (small) tick_robots<SmallRoom><<<blocks, threads, shared_bytes()>>>(robots, tick, publish);
+    else tick_robots<LargeRoom><<<blocks, threads, shared_bytes()>>>(robots, tick, publish);
     check(cudaGetLastError());
   }
 
@@ -386,6 +403,8 @@ struct DeviceRobots {
   Buffer<std::uint8_t> effort;
   Buffer<unsigned> order, sizes;
   bool small;
+  unsigned threads, blocks;
+  Buffer<char> sweep_rows;
 };
 
 namespace {

@@ -108,9 +108,6 @@ struct ActiveContacts {
   VOLVOX_KERNEL FlockContact<T>** end() const { return all + count; }
 };
 
-template <class T>
-struct SweepRow;  // lone_sweep.h
-
 // Room for the flock that a thread works at.
 template <class T>
 struct FlockRoomView {
@@ -123,7 +120,7 @@ struct FlockRoomView {
   Row<Spatial<T>> push;    // by node
   ActiveContacts<T> active;
   Row<std::uint8_t> wanted;  // by node: on the way from the root to a contact
-  Row<SweepRow<T>> alone{};  // of a tree alone: see FlockStep
+  void* alone = nullptr;     // SweepRows of a tree alone, see FlockStep
 };
 
 }  // namespace volvox::physics::native

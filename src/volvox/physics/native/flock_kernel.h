@@ -326,9 +326,12 @@ class FlockStep {
     const std::size_t node = static_cast<std::size_t>(c.node);
     const int columns = plan_.count(node);
     const int* index = plan_.columns.data() + plan_.first[node];
-    c.rows = room_.rows.data() + place * 3 * static_cast<std::size_t>(alone > 0 ? alone : plan_.most);
-    if constexpr (alone > 0)
+    if constexpr (alone > 0) {
+      c.rows = static_cast<SweepRow<T, alone>*>(room_.alone)[place].rows;
       for (int k = 18; k < 3 * alone; ++k) c.rows[k] = T{};
+    } else {
+      c.rows = room_.rows.data() + place * 3 * static_cast<std::size_t>(plan_.most);
+    }
     const T* v = y(node);
     T nn{}, ns{}, nt{}, ss{}, st{}, tt{};
     for (int k = 0; k < columns; ++k, v += 6) {
@@ -360,6 +363,7 @@ class FlockStep {
     const T mean = (c.gram[3] + c.gram[5]) * 0.5, half = (c.gram[3] - c.gram[5]) * 0.5;
     const T largest = mean + square_root(half * half + c.gram[4] * c.gram[4]);
     c.tangent_gain = choose(largest > 1e-12, 1 / largest, T{});
+    if constexpr (alone > 0) static_cast<SweepRow<T, alone>*>(room_.alone)[place].take(c);
   }
 
   // See ContactSolver::set_target.
@@ -371,7 +375,8 @@ class FlockStep {
 
   VOLVOX_KERNEL void sweep() {
     if constexpr (alone > 0) {
-      solves_ += sweep_alone<alone>(room_.active, room_.coordinates.data(), plan_.total, room_.alone.data());
+      solves_ += sweep_alone(room_.active, room_.coordinates.data(), plan_.total,
+                             static_cast<SweepRow<T, alone>*>(room_.alone));
       return;
     }
     Mask going = flock_.used;

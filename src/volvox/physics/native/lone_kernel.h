@@ -156,6 +156,8 @@ struct LoneRoom {
   static constexpr int nodes_room = most_nodes, dofs_room = most_dofs, contacts_room = most_contacts;
   VOLVOX_KERNEL LoneRoom() {}
 
+  using Rows = SweepRow<double, 6 + most_dofs>;
+  Rows* sweep_rows = nullptr;  // of somebody else: one for each contact
   FlockBody<double> bodies[most_nodes];
   FlockJoint<double> joints[most_nodes];
   union {
@@ -180,8 +182,7 @@ struct LoneRoom {
   Node<double> nodes[most_nodes];
   Dof<double> dofs[most_dofs];
   InverseFactor<double> root;
-  double y[6 * most_nodes * (6 + most_dofs)], rows[most_contacts * 3 * (6 + most_dofs)], coordinates[6 + most_dofs];
-  SweepRow<double> alone[most_contacts];
+  double y[6 * most_nodes * (6 + most_dofs)], coordinates[6 + most_dofs];
   double touches[most_nodes];
   bool carried[most_nodes];
   Spatial<double> push[most_nodes];
@@ -191,7 +192,12 @@ struct LoneRoom {
     return layout.nodes <= most_nodes && layout.dofs <= most_dofs && layout.nodes * layout.slots <= most_contacts;
   }
 };
-using LargestLoneRoom = LoneRoom<lone_most_nodes, lone_most_dofs, lone_most_contacts>;
+struct LargestLoneRoom : LoneRoom<lone_most_nodes, lone_most_dofs, lone_most_contacts> {
+  LargestLoneRoom() { sweep_rows = own_rows; }
+  LargestLoneRoom(const LargestLoneRoom&) = delete;
+  LargestLoneRoom& operator=(const LargestLoneRoom&) = delete;
+  Rows own_rows[lone_most_contacts];
+};
 
 VOLVOX_KERNEL bool same_command(const MotorCommand& a, const MotorCommand& b) {
   return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd &&
@@ -265,14 +271,14 @@ class LoneTick {
             {room_.dofs, at(layout_.dofs)},
             room_.root,
             {room_.y, at(6) * pattern_.plan.columns.size()},
-            {room_.rows, 0},
+            {},
             {room_.coordinates, at(pattern_.plan.total)},
             {room_.touches, nodes},
             {room_.carried, nodes},
             {room_.push, nodes},
             {room_.active, 0},
             {room_.wanted, nodes},
-            {room_.alone, 0}};
+            room_.sweep_rows};
   }
 
   VOLVOX_KERNEL void load() {

@@ -131,6 +131,17 @@ TEST_F(DevicePopulationTest, WorldsThatDockAndPartAreLeftToTheirEnginesByName) {
   EXPECT_FALSE(on_device.left.empty());
 }
 
+using OnAGpu = DevicePopulationTest;
+TEST_F(OnAGpu, WorldsHaveTheSameBits) {
+  const auto device = Device::find();
+  if (!device.ok()) GTEST_SKIP() << "not tested, because there is no GPU here: " << device.error().text();
+  make((*device)->api(), 20, 4);
+  population = std::make_unique<Population>(together, 4, *device);
+  for (const int ticks : {1, 2, 40, 77}) step(ticks), compare();
+  EXPECT_GT(population->on_device().ticks, 20 * 120 * 9 / 10);
+  EXPECT_EQ(population->on_device().failure, "");
+}
+
 // What is asked and changed from outside meanwhile.
 TEST_F(DevicePopulationTest, WorldsAreAskedAndChangedBetweenTicks) {
   static const DeviceApi api = physics::cuda::processor_api();
