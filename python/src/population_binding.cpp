@@ -15,7 +15,7 @@ namespace {
 
 class PopulationHandle {
  public:
-  PopulationHandle(const py::list& worlds, int threads) {
+  PopulationHandle(const py::list& worlds, int threads, const std::string& device) {
     if (threads < 1 || threads > 1024)
       throw Failure(Kind::input, fmt::format("{} threads are not possible", threads), "give 1 to 1024");
     std::vector<std::shared_ptr<sim::Run>> runs;
@@ -28,7 +28,13 @@ class PopulationHandle {
       handles_.push_back(handle);
       runs.push_back(handle->shared_run());
     }
-    population_ = std::make_unique<sim::Population>(std::move(runs), threads);
+    population_ = std::make_unique<sim::Population>(std::move(runs), threads, gpu(device));
+  }
+
+  // Ticks that the GPU made; why it did not make others, with how many; what is wrong with it.
+  py::tuple on_device() const {
+    const auto made = population_->on_device();
+    return py::make_tuple(made.ticks, made.left, missing_.empty() ? made.failure : missing_);
   }
 
   ~PopulationHandle() {
@@ -88,6 +94,17 @@ class PopulationHandle {
   }
 
  private:
+  std::shared_ptr<const physics::cuda::Device> gpu(const std::string& device) {
+    if (device != "cpu" && device != "cuda")
+      throw Failure(Kind::input, fmt::format("there is no device '{}'", device), "give 'cpu' or 'cuda'");
+    if (device == "cpu") return nullptr;
+    auto found = physics::cuda::Device::find();
+    if (found.ok()) return *found;
+    missing_ = found.error().text();
+    return nullptr;
+  }
+
+  std::string missing_;                   // why there is no GPU
   static constexpr double look_s = 0.05;  // between two looks for Ctrl-C, where a tick of all worlds is shorter
   static constexpr double tell_s = 0.2;   // between two reports of progress
   int process_ = ::getpid();
@@ -100,7 +117,9 @@ class PopulationHandle {
 
 void bind_population(py::module_& module) {
   py::class_<PopulationHandle>(module, "Population")
-      .def(py::init<const py::list&, int>(), py::arg("worlds"), py::arg("threads"))
+      .def(py::init<const py::list&, int, const std::string&>(), py::arg("worlds"), py::arg("threads"),
+           py::arg("device"))
+      .def("on_device", &PopulationHandle::on_device)
       .def("step", &PopulationHandle::step, py::arg("ticks"), py::arg("which"), py::arg("progress"));
 }
 

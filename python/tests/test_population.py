@@ -18,6 +18,18 @@ def snakes(count: int) -> list[volvox.World]:
     return [volvox.load("remod3d/snake", settings={"modules": 3, "disturbed": True}, seed=i + 1) for i in range(count)]
 
 
+def test_a_device_is_asked_for_by_name() -> None:
+    with pytest.raises(volvox.InputError, match="abacus"):
+        volvox.Population(snakes(1), 1, device="abacus")
+    alone, together = snakes(2), volvox.Population(snakes(2), 1, device="cuda")
+    together.step(5)
+    for world in alone:
+        world.step(5)
+    assert [world.state_hash for world in together] == [world.state_hash for world in alone]
+    on_device = together.on_device
+    assert on_device["failure"] or on_device["ticks"] or on_device["left"]
+
+
 def test_the_same_bits_alone_and_together() -> None:
     alone = []
     for world in snakes(5):

@@ -21,6 +21,8 @@ WORLD = pathlib.Path(__file__).parents[2] / "experiments/evolution/organism/worl
 
 
 class Evolve(CommandTest):
+    robots_library = None
+
     def evolve(self, *arguments, **options):
         return json.loads(self.run_program("evolve", *arguments, "--json", "--gallery", "0", **options).stdout)
 
@@ -40,6 +42,25 @@ class Evolve(CommandTest):
         self.assertNotEqual(other["state_hash"], first["state_hash"])
         slippery = self.evolve(task, "--set", "friction=0.1", "--out", "f")
         self.assertNotEqual(slippery["state_hash"], first["state_hash"])
+
+    def test_a_device_changes_no_result(self):
+        task = self.task(body={"robot": "superbot", "modules": [1, 2]}, precision="double")
+        first = self.evolve(task, "--out", "a", "--generations", 2)
+        self.assertEqual(first["ticks_on_gpu"], 0)
+        robots = {"VOLVOX_ROBOTS_CUDA_LIBRARY": self.robots_library}
+        for name, arguments in [("b", []), ("c", ["--jobs", 2, "--threads", 1])]:
+            done = self.run_program("evolve", task, "--json", "--gallery", 0, "--out", name, "--generations", 2, "--device", "cuda", *arguments, **robots)
+            found = json.loads(done.stdout)
+            self.assertEqual(found["state_hash"], first["state_hash"], name)
+            self.assertEqual(self.read("a", "evolution.json"), self.read(name, "evolution.json"))
+            self.assertGreater(found["ticks_on_gpu"], 0)
+            for why, ticks in found["ticks_not_on_gpu"].items():
+                self.assertIn(f"{ticks} ticks of trials were not made by the GPU: {why}", done.stderr)
+        # No GPU: a word, and the processor goes on.
+        missing = {"VOLVOX_ROBOTS_CUDA_LIBRARY": "/nowhere/librobots.so"}
+        done = self.run_program("evolve", task, "--json", "--gallery", 0, "--out", "d", "--generations", 2, "--device", "cuda", **missing)
+        self.assertEqual(json.loads(done.stdout)["state_hash"], first["state_hash"])
+        self.assertIn("/nowhere/librobots.so", done.stderr)
 
     def test_a_kill_loses_at_most_one_generation(self):
         task = self.task()
@@ -175,7 +196,8 @@ class Evolve(CommandTest):
                  ([task, "--out", "b", "--resume"], "no evolution"),
                  ([task, "--out", "a", "--resume", "--seed", "3"], "--seed 1"),
                  ([task, "--out", "a", "--resume", "--set", "friction=0.5"], "another task"),
-                 ([task, "--device", "cuda"], "GPU"),
+                 ([task, "--device", "abacus"], "use one of: auto, cpu, cuda"),
+                 ([task, "--precision", "some"], "precision"),
                  ([task, "--set", "frictoin=1"], "friction"),
                  ([self.write("g/task.json", json.dumps({**TASK, "experiment": "evolution/pit"}))], "'evolution/pit', is a genome"),
                  ([self.write("v/task.json", json.dumps({**TASK, "evolve_settings": {"friction": [0.1, 1]}})), "--set", "friction=1"], "leave out --set friction"),
@@ -286,4 +308,5 @@ class Evolve(CommandTest):
 
 if __name__ == "__main__":
     CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    Evolve.robots_library = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -34,10 +34,13 @@ struct Measured {
   double cpu = 0;                               // s, of all threads
   std::size_t trials = 0;                       // that could be prepared
   std::uint64_t hash = 0;
+  sim::Population::OnDevice on_device;
 };
 
+using Gpu = std::shared_ptr<const physics::cuda::Device>;
+
 Measured in_population(evolve::Trials& trials, const evolve::Task& task, const std::vector<evolve::Genome>& genomes,
-                       int threads) {
+                       int threads, const Gpu& gpu) {
   Measured measured;
   const double begin = platform::monotonic_seconds(), cpu = platform::process_cpu_seconds();
   std::vector<std::shared_ptr<sim::Run>> runs;
@@ -45,7 +48,7 @@ Measured in_population(evolve::Trials& trials, const evolve::Task& task, const s
     if (auto run = trials.prepare(evolve::decode(task, genome), 0); run.ok()) runs.push_back(std::move(*run));
   measured.prepare = platform::monotonic_seconds() - begin;
   measured.trials = runs.size();
-  sim::Population population(runs, threads);
+  sim::Population population(runs, threads, gpu);
   if (!runs.empty()) (void)population.step(runs.front()->ticks());
   Hasher hasher;
   for (const auto& run : runs) {
@@ -56,6 +59,7 @@ Measured in_population(evolve::Trials& trials, const evolve::Task& task, const s
   measured.seconds = platform::monotonic_seconds() - begin;
   measured.cpu = platform::process_cpu_seconds() - cpu;
   measured.hash = hasher.value();
+  measured.on_device = population.on_device();
   return measured;
 }
 
@@ -81,15 +85,22 @@ struct Rate {
 
 // The same trials, each as `volvox run GENOME`, `at_once` of them at a time: how many were made a second. One that
 // fails is soon over, and would make processes look fast.
-Result<Rate> rate_of_processes(const std::vector<fs::path>& files, std::size_t at_once, const fs::path& folder) {
+Result<Rate> rate_of_processes(const std::vector<fs::path>& files, std::size_t at_once, const fs::path& folder,
+                               const std::string& precision) {
   const double begin = platform::monotonic_seconds(), cpu = platform::ended_children_cpu_seconds();
   std::size_t made = 0;
   std::string why = "none could be started";
   for (std::size_t first = 0; first < files.size(); first += at_once) {
     std::vector<std::unique_ptr<platform::ChildProgram>> running;
     for (std::size_t i = first; i < std::min(files.size(), first + at_once); ++i) {
-      auto child = platform::ChildProgram::start({platform::executable().string(), "run", files[i].string(), "--quiet",
-                                                  "--out", (folder / fmt::format("run_{}", i)).string()});
+      std::vector<std::string> command = {platform::executable().string(),
+                                          "run",
+                                          files[i].string(),
+                                          "--quiet",
+                                          "--out",
+                                          (folder / fmt::format("run_{}", i)).string()};
+      if (!precision.empty()) command.insert(command.end(), {"--precision", precision});
+      auto child = platform::ChildProgram::start(command);
       if (child.ok()) running.push_back(std::move(*child));
     }
     for (auto& child : running)
@@ -143,20 +154,21 @@ struct Row {
   double rate = 0, as_processes = 0, cpu_rate = 0, cpu_as_processes = 0;  // trials a second
   double beside_engine = 0, prepare = 0;                                  // shares of the time
   std::uint64_t hash = 0;
+  sim::Population::OnDevice on_device;  // of the last
 };
 
-Result<Row> measure(int threads, int repeats, evolve::Trials& trials, const evolve::Task& task,
-                    const GenomeFiles& tried) {
+Result<Row> measure(int threads, const BenchEvolveArguments& arguments, evolve::Trials& trials,
+                    const evolve::Task& task, const GenomeFiles& tried, const Gpu& gpu) {
   std::vector<double> here, processes, cpu_here, cpu_processes, beside, prepare;
   Row row;
-  for (int r = 0; r < repeats; ++r) {
-    const Measured measured = in_population(trials, task, tried.genomes, threads);
-    row.hash = measured.hash;
+  for (int r = 0; r < arguments.repeats; ++r) {
+    const Measured measured = in_population(trials, task, tried.genomes, threads, gpu);
+    row.hash = measured.hash, row.on_device = measured.on_device;
     here.push_back(real(measured.trials) / measured.seconds);
     prepare.push_back(measured.prepare / measured.seconds);
     cpu_here.push_back(real(measured.trials) / measured.cpu);
     beside.push_back(measured.seconds * real(threads) / measured.engine - 1);
-    const auto rate = rate_of_processes(tried.files, narrow<std::size_t>(threads), tried.folder);
+    const auto rate = rate_of_processes(tried.files, narrow<std::size_t>(threads), tried.folder, arguments.precision);
     if (!rate.ok()) return rate.error();
     processes.push_back(rate->wall), cpu_processes.push_back(rate->cpu);
   }
@@ -180,6 +192,8 @@ void print_json(const std::vector<Row>& rows, const BenchEvolveArguments& argume
                        {"cpu_ratio", row.cpu_rate / row.cpu_as_processes},
                        {"overhead_beside_engine", row.beside_engine},
                        {"prepare_share", row.prepare},
+                       {"ticks_on_gpu", row.on_device.ticks},
+                       {"ticks_not_on_gpu", row.on_device.left},
                        {"hash", hash_text(row.hash)}});
   fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"task", task.name},
                                                          {"modules", modules},
@@ -209,9 +223,21 @@ void print(const std::vector<Row>& rows, const BenchEvolveArguments& arguments, 
 
 }  // namespace
 
-int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& library, Log&) {
+int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& library, Log& log) {
+  if (auto known = check_trial_device(arguments.device, "bench evolve"); !known.ok()) return complain(known.error());
   auto task = evolve::read_task(arguments.task);
   if (!task.ok()) return complain(task.error());
+  if (!arguments.precision.empty()) {
+    const auto precision = physics::parse_precision(arguments.precision);
+    if (!precision.ok()) return complain(precision.error());
+    task->precision = *precision;
+  }
+  Gpu gpu;
+  if (arguments.device != "cpu") {
+    auto found = physics::cuda::Device::find();
+    if (found.ok()) gpu = *found;
+    else if (arguments.device == "cuda") log.warning(found.error().text());  // and the processor goes on
+  }
   auto trials = evolve::Trials::create(*task, library, {});
   if (!trials.ok()) return complain(trials.error());
   auto breeder = evolve::Breeder::create(*task, trials->models(), trials->modules_of_experiment());
@@ -223,7 +249,7 @@ int bench_evolve_command(const BenchEvolveArguments& arguments, sim::Library& li
 
   std::vector<Row> rows;
   for (const int count : *threads) {
-    auto row = measure(count, arguments.repeats, *trials, *task, **tried);
+    auto row = measure(count, arguments, *trials, *task, **tried, gpu);
     if (!row.ok()) return complain(row.error()), run_failed;
     rows.push_back(std::move(*row));
   }

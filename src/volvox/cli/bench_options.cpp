@@ -134,6 +134,12 @@ void add_bench_evolve(CLI::App& bench, BenchEvolveArguments& a) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(1, 100));
+  evolve
+      ->add_option("--device", a.device,
+                   "of the population: cpu, or cuda: a GPU moves the worlds that it can (with --precision double)")
+      ->capture_default_str()
+      ->type_name("WHERE");
+  evolve->add_option("--precision", a.precision, "mixed or double, of the engine")->type_name("mixed|double");
   evolve->add_option("--seed", a.seed, "of the genomes")->capture_default_str()->type_name("N")->check(whole_number());
   evolve->add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
 }

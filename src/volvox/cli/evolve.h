@@ -11,7 +11,7 @@
 namespace volvox::cli {
 
 struct EvolveArguments {
-  std::string task, engine, device = "auto";
+  std::string task, engine, precision, device = "auto";
   std::optional<std::string> out;
   std::vector<std::string> set;
   std::optional<int> generations, population;
@@ -24,11 +24,13 @@ struct EvolveArguments {
   bool show = false, no_film = false;  // show: the page, in a browser, while it runs
   ViewerArguments viewer;
 };
+// auto, cpu or cuda; else an error that says what `who` can do.
+Result<void> check_trial_device(const std::string& device, const std::string& who);
 void add_evolve(CLI::App& app, EvolveArguments& arguments);
 int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log& log);
 
 struct BenchEvolveArguments {
-  std::string task = "evolution/gait", threads = "1,2";
+  std::string task = "evolution/gait", threads = "1,2", device = "cpu", precision;
   int trials = 24, repeats = 3;
   std::uint64_t seed = 1;
   bool json = false;

@@ -43,10 +43,16 @@ Result<void> adjust(const EvolveArguments& arguments, evolve::Task& task) {
     task.settings[key] = value;
   }
   if (!arguments.engine.empty()) task.engine = arguments.engine;
+  if (!arguments.precision.empty()) {
+    const auto precision = physics::parse_precision(arguments.precision);
+    if (!precision.ok()) return precision.error();
+    task.precision = *precision;
+  }
   Hasher hasher;
   hasher.add(task.identity);
   const auto add = [&](const std::string& text) { hasher.add(hash_of(text)); };
   add(task.engine);
+  if (task.precision) add(physics::name(*task.precision));
   for (const auto& [key, value] : task.settings) add(key), add(value);
   task.identity = hasher.value();
   return {};
@@ -197,6 +203,8 @@ nlohmann::ordered_json to_json(const evolve::Evolution& evolution, const EvolveA
                                  {"bodies_repaired", evolution.repairs().repaired},
                                  {"bodies_refused", evolution.repairs().refused},
                                  {"failures", evolution.failures()},
+                                 {"ticks_on_gpu", evolution.on_device().ticks},
+                                 {"ticks_not_on_gpu", evolution.on_device().left},
                                  {"folder", folder.string()}};
   return json;
 }
@@ -217,12 +225,6 @@ Result<fs::path> folder_of(const EvolveArguments& arguments, const evolve::Task&
   return folder;
 }
 
-Result<void> check_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return {};
-  return Error(fmt::format("evolve does not run on the device '{}'", device),
-               device == "cuda" ? "use --device cpu: trials do not run on a GPU yet" : "use one of: auto, cpu");
-}
-
 evolve::EvolveOptions options_of(const EvolveArguments& arguments, cluster::Ranks* ranks, bool leads) {
   evolve::EvolveOptions options;
   options.seed = arguments.seed;
@@ -235,6 +237,7 @@ evolve::EvolveOptions options_of(const EvolveArguments& arguments, cluster::Rank
   const int hardware = std::max(1, narrow<int>(std::thread::hardware_concurrency()));
   options.trials.threads = arguments.threads > 0 ? arguments.threads : std::max(1, hardware / arguments.jobs);
   options.trials.ranks = ranks;
+  options.trials.device = arguments.device;
   if (leads && arguments.out) options.trials.journal = fs::path(*arguments.out) / "generation.jsonl";
   return options;
 }
@@ -303,19 +306,33 @@ void print_outcome(const evolve::Evolution& evolution, const fs::path& folder, L
   const std::string best = printable((folder / "best.json").string());
   fmt::print(
       "{}: fitness {} after {} generations and {} trials{}\n  best   {}\n  page   {}\n  hash   {}\n  run    volvox run "
-      "{} "
-      "--view\n",
+      "{} {}--view\n",
       printable(evolution.task().name), number(evolution.best().fitness()), evolution.history().size(),
       evolution.trials(), evolution.solved() ? ": solved" : "", best, printable((folder / "index.html").string()),
-      hash_text(evolution.hash()), printable(shell_word((folder / "best.json").string())));
+      hash_text(evolution.hash()), printable(shell_word((folder / "best.json").string())),
+      evolution.task().precision ? fmt::format("--precision {} ", physics::name(*evolution.task().precision)) : "");
   for (const auto& [why, count] : evolution.failures())
     log.warning(fmt::format("{} of {} genomes: {}", count, evolution.tried(), why));
 }
 
+// What a GPU did, where it was asked to.
+void warn_of_device(const sim::Population::OnDevice& on_device, const std::string& device, Log& log) {
+  if (!on_device.failure.empty()) log.warning(on_device.failure);
+  if (device == "cpu" || (device == "auto" && on_device.ticks == 0)) return;
+  for (const auto& [why, count] : on_device.left)
+    if (why != on_device.failure)
+      log.warning(fmt::format("{} ticks of trials were not made by the GPU: {}", count, why));
+}
+
 }  // namespace
 
+Result<void> check_trial_device(const std::string& device, const std::string& who) {
+  if (device == "auto" || device == "cpu" || device == "cuda") return {};
+  return Error(fmt::format("{} does not run on the device '{}'", who, device), "use one of: auto, cpu, cuda");
+}
+
 int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log& log) {
-  if (auto known = check_device(arguments.device); !known.ok()) return complain(known.error());
+  if (auto known = check_trial_device(arguments.device, "evolve"); !known.ok()) return complain(known.error());
   auto task = evolve::read_task(arguments.task);
   if (!task.ok()) return complain(task.error());
   if (auto adjusted = adjust(arguments, *task); !adjusted.ok()) return complain(adjusted.error());
@@ -353,6 +370,7 @@ int evolve_command(const EvolveArguments& arguments, sim::Library& library, Log&
   const auto stopped = breeding.run(within_a_generation);
   if (!stopped.ok()) return complain(stopped.error()), run_failed;
   const std::vector<std::int64_t> pieces = (*evolution)->done_by_rank();
+  warn_of_device((*evolution)->on_device(), arguments.device, log);
   (*evolution)->dismiss();
   if (*stopped) tell_the_others.stopped();
   else tell_the_others.over();  // they need not wait for pictures

@@ -55,7 +55,14 @@ void add_evolve(CLI::App& app, EvolveArguments& a) {
   evolve->add_option("--set", a.set, "change a parameter of the experiment, in all trials; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  evolve->add_option("--device", a.device, "auto or cpu")->capture_default_str()->type_name("WHERE");
+  evolve
+      ->add_option("--device", a.device,
+                   "cpu, cuda: a GPU moves the worlds that it can, with the same results; auto: where there is one and "
+                   "256 trials for each thread run at once")
+      ->capture_default_str()
+      ->type_name("WHERE");
+  evolve->add_option("--precision", a.precision, "mixed or double, of the engine; GPUs move worlds in double")
+      ->type_name("mixed|double");
   evolve->add_option("--gallery", a.gallery, "of how many of the best there are a genome and a picture at the end")
       ->capture_default_str()
       ->type_name("N")

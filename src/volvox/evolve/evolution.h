@@ -54,6 +54,7 @@ class Evolution {
   // history are then as before, and the next step makes the same generation.
   bool step(const std::atomic<bool>* stop = nullptr);
   const Error& error() const { return runner_.error(); }
+  const sim::Population::OnDevice& on_device() const { return runner_.on_device(); }  // since it was made
   // The ranks of a cluster beside rank 0, in place of step(): see Trials::serve.
   Result<bool> serve(const std::atomic<bool>& stop) { return runner_.serve(stop); }
   void dismiss() { runner_.dismiss(); }

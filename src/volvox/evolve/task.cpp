@@ -249,6 +249,11 @@ Result<Task> task_from(const Document& document, const std::string& name) {
   if (const fs::path world = task.experiment; world.extension() == ".sdf" && world.is_relative())
     task.experiment = (fs::absolute(document.file()).parent_path() / world).lexically_normal().string();
   task.engine = top.text("engine", "");
+  if (const std::string precision = top.text("precision", ""); !precision.empty()) {
+    const auto known = physics::parse_precision(precision);
+    if (known.ok()) task.precision = *known;
+    else top.fail("precision", fmt::format("there is no precision '{}'", precision), "give mixed or double");
+  }
   task.settings = top.settings("settings");
   read_objectives(top, document, task);
   if (top.has("body")) read_body(top.child("body"), task);

@@ -57,7 +57,8 @@ struct Task {
   std::string name, file, about;
   std::string experiment;  // by name, or the path of a world file
   std::string engine, dt;
-  double duration = 10;  // s, of a trial
+  std::optional<physics::Precision> precision;  // none: as the engine likes
+  double duration = 10;                         // s, of a trial
   std::map<std::string, std::string> settings;
 
   std::string robot;               // empty: the modules of the experiment

@@ -21,6 +21,8 @@ namespace {
 
 constexpr double slice = 0.25;         // s of simulated time between two looks at a trial
 constexpr double runaway_speed = 100;  // m/s of the centre of mass: no robot here is a tenth as fast
+// With a GPU: for each thread that would do without it, what it needs to be at work; and what a process has memory for.
+constexpr std::size_t fewest_on_device = 256, most_on_device = 4096;
 constexpr double unfit = std::numeric_limits<double>::quiet_NaN();
 
 // What a failed trial counts as: worse than every number.
@@ -126,6 +128,7 @@ Result<std::unique_ptr<sim::Run>> Trials::prepare(const Organism& organism, std:
   options.seed = trial + 1;
   options.settings = {{"trial", fmt::format("{}", trial + 1)}};
   options.models = models_;
+  options.precision = task_->precision;
   const auto shared = std::make_shared<const Organism>(organism);
   options.make = [this, shared] { return organism_experiment(shared, located_, *library_, world_files_); };
   return sim::Run::prepare(options, *library_, *silent_);
@@ -179,7 +182,7 @@ void Trials::run_batch(std::vector<One>& batch, const std::atomic<bool>* stop) {
     batch[i].start = batch[i].last = world::centre_of_mass(batch[i].run->simulation().world());
   }
   for (One& one : batch) runs.push_back(one.run);
-  sim::Population population(runs, options_.threads);
+  sim::Population population(runs, options_.threads, device_for(which.size()));
   std::vector<StepStatus> statuses;
   while (!which.empty() && !(stop != nullptr && stop->load())) {
     sim::Run& any = *batch[which.front()].run;
@@ -208,14 +211,30 @@ void Trials::run_batch(std::vector<One>& batch, const std::atomic<bool>* stop) {
     }
     std::erase_if(which, [&](std::size_t i) { return batch[i].over; });
   }
+  on_device_.add(population.on_device());
+}
+
+// Null: the processor.
+std::shared_ptr<const physics::cuda::Device> Trials::device_for(std::size_t worlds) {
+  if (options_.device == "cpu" ||
+      (options_.device == "auto" && worlds < fewest_on_device * narrow<std::size_t>(options_.threads)))
+    return nullptr;
+  if (!looked_for_device_) {
+    auto found = physics::cuda::Device::find();
+    if (found.ok()) device_ = *found;
+    else if (options_.device != "auto") on_device_.failure = found.error().text();
+    looked_for_device_ = true;
+  }
+  return device_;
 }
 
 std::vector<Outcome> Trials::run_here(std::span<const Genome> genomes, const std::atomic<bool>* stop) {
   const std::size_t per_genome = task_->trials.size(), count = genomes.size() * per_genome;
   std::vector<One> done(count);
+  const std::size_t at_once = device_for(count) == nullptr ? narrow<std::size_t>(options_.at_once) : most_on_device;
   for (std::size_t first = 0; first < count;) {
     std::vector<One> batch;
-    for (; first < count && std::ssize(batch) < options_.at_once; ++first) {
+    for (; first < count && batch.size() < at_once; ++first) {
       One& one = batch.emplace_back();
       one.genome = first / per_genome, one.trial = first % per_genome;
       auto run = prepare(decode(*task_, genomes[one.genome]), one.trial);
@@ -278,21 +297,30 @@ Outcome Trials::outcome_of(std::span<const One> trials, std::size_t) const {
 
 namespace {
 
-std::string outcomes_text(const std::vector<Outcome>& outcomes) {
+std::string outcomes_text(const std::vector<Outcome>& outcomes, const sim::Population::OnDevice& on_device) {
   Json list = Json::array();
   for (const Outcome& outcome : outcomes) list.push_back(to_json(outcome));
-  return to_json_text(list);
+  return to_json_text(
+      Json{{"outcomes", list},
+           {"device", {{"ticks", on_device.ticks}, {"left", on_device.left}, {"failure", on_device.failure}}}});
 }
 
 // Empty: these are no outcomes of the task.
-std::vector<Outcome> outcomes_of_text(const std::string& text, const Task& task) {
+std::vector<Outcome> outcomes_of_text(const std::string& text, const Task& task, sim::Population::OnDevice& on_device) {
   std::vector<Outcome> outcomes;
-  const Json list = Json::parse(text, nullptr, false);
-  if (!list.is_array()) return {};
-  for (const Json& one : list) {
+  const Json all = Json::parse(text, nullptr, false);
+  if (!all.is_object() || !all.contains("outcomes") || !all["outcomes"].is_array()) return {};
+  for (const Json& one : all["outcomes"]) {
     auto outcome = outcome_from(one);
     if (!outcome.ok() || !belongs_to(*outcome, task)) return {};
     outcomes.push_back(std::move(*outcome));
+  }
+  try {
+    const Json& device = all.at("device");
+    on_device.add({device.at("ticks").get<std::int64_t>(), device.at("left").get<std::map<std::string, std::int64_t>>(),
+                   device.at("failure").get<std::string>()});
+  } catch (const Json::exception&) {
+    return {};
   }
   return outcomes;
 }
@@ -318,7 +346,9 @@ std::string Trials::work(const std::string& order) {
     if (!genome.ok()) throw std::runtime_error(genome.error().text());
     genomes.push_back(std::move(*genome));
   }
-  return outcomes_text(run_here(genomes, nullptr));
+  on_device_ = {};
+  const std::vector<Outcome> outcomes = run_here(genomes, nullptr);
+  return outcomes_text(outcomes, on_device_);
 }
 
 Result<bool> Trials::serve(const std::atomic<bool>& stop) {
@@ -411,7 +441,7 @@ std::vector<Outcome> Trials::run_in_processes(std::span<const Genome> genomes, c
     }
     for (cluster::Finished& one : crew_->wait(1)) {
       const Share& of = given[one.piece];
-      std::vector<Outcome> found = outcomes_of_text(one.text, *task_);
+      std::vector<Outcome> found = outcomes_of_text(one.text, *task_, on_device_);
       if (one.lost) waiting.push_front(of);
       else if (!one.failure.empty()) failed(of, one.failure);
       else if (found.size() != of.count) failed(of, "its outcomes are damaged");

@@ -34,6 +34,7 @@ struct TrialOptions {
   int threads = 1;
   int jobs = 1;                     // processes; each has `threads` threads
   int at_once = 64;                 // worlds side by side in a process
+  std::string device = "cpu";       // cuda: a GPU moves what worlds it can; auto: where there is one, and many worlds
   cluster::Ranks* ranks = nullptr;  // of a cluster, who have `jobs` processes each
   // Outcomes of the generation under way, for --resume: what was done need not be done again. Empty: none is kept.
   std::filesystem::path journal{};
@@ -56,6 +57,8 @@ class Trials {
   // process can be started, which error() then says.
   std::vector<Outcome> run(std::span<const Genome> genomes, const std::atomic<bool>* stop = nullptr);
   const Error& error() const { return error_; }
+  // What a GPU did of the ticks of all trials so far, and why not the others; in words, whether there is none.
+  const sim::Population::OnDevice& on_device() const { return on_device_; }
   // What outcomes depend on beside the genome: ranks and journals of anything else are not believed.
   void identify(const std::string& identity) { identity_ = identity; }
   // The ranks beside rank 0: runs what rank 0 orders, until it is over (true) or `stop` (false).
@@ -77,6 +80,7 @@ class Trials {
   void note_in_journal(const Genome& genome, const Outcome& outcome) const;
   std::string key_of(const Genome& genome) const;
   void run_batch(std::vector<One>& batch, const std::atomic<bool>* stop);
+  std::shared_ptr<const physics::cuda::Device> device_for(std::size_t worlds);
   Outcome outcome_of(std::span<const One> trials, std::size_t modules) const;
 
   const Task* task_;
@@ -89,6 +93,9 @@ class Trials {
   std::size_t modules_ = 0;
   Error error_;
   std::string identity_ = "-";
+  bool looked_for_device_ = false;  // not before the first trials: processes that are forked must not inherit it
+  std::shared_ptr<const physics::cuda::Device> device_;
+  sim::Population::OnDevice on_device_;
   std::unique_ptr<cluster::Crew> crew_;  // while this object stays where it is
 };
 

@@ -3,11 +3,18 @@
 #include <numeric>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
+#include "volvox/base/platform/clock.h"
+#include "volvox/physics/device_worlds.h"
 
 namespace volvox::sim {
 
-Population::Population(std::vector<std::shared_ptr<Run>> runs, int threads)
-    : runs_(std::move(runs)), threads_(threads) {}
+Population::Population(std::vector<std::shared_ptr<Run>> runs, int threads,
+                       std::shared_ptr<const physics::cuda::Device> device)
+    : runs_(std::move(runs)), threads_(threads) {
+  if (device) device_ = std::make_unique<physics::DeviceWorlds>(runs_.size(), std::move(device), &threads_);
+}
+Population::~Population() = default;
 
 std::vector<StepStatus> Population::step(std::int64_t ticks) {
   std::vector<std::size_t> all(runs_.size());
@@ -19,10 +26,56 @@ std::vector<StepStatus> Population::step(std::int64_t ticks) {
 
 void Population::step(std::int64_t ticks, std::span<const std::size_t> which, std::span<StepStatus> statuses) {
   VOLVOX_CHECK(which.size() == statuses.size(), "a status for each run");
+  for (std::int64_t tick = 0; device_ && tick < ticks; ++tick) step_together(which, statuses);
+  if (device_) return;
   parallel_for(&threads_, which.size(), 1, [&](std::size_t k) {
     VOLVOX_ASSERT(which[k] < runs_.size());
     for (std::int64_t tick = 0; tick < ticks && statuses[k].ok(); ++tick) statuses[k] = runs_[which[k]]->step();
   });
+}
+
+// A tick. All worlds come to where their engines move, these are moved together, and all go on from there.
+void Population::step_together(std::span<const std::size_t> which, std::span<StepStatus> statuses) {
+  std::vector<physics::DeviceWorlds::Tick> of_run(which.size());
+  std::vector<std::string> refused(which.size());
+  parallel_for(&threads_, which.size(), 1, [&](std::size_t k) {
+    VOLVOX_ASSERT(which[k] < runs_.size());
+    if (!statuses[k].ok()) return;
+    Run& run = *runs_[which[k]];
+    Simulation& simulation = run.simulation();
+    refused[k] = simulation.cannot_be_moved();
+    if (!refused[k].empty()) return void(statuses[k] = run.step());
+    statuses[k] = run.begin_step();
+    if (!statuses[k].ok()) return;
+    const TickLength& dt = simulation.settings().dt;
+    of_run[k] = {which[k], &simulation.engine_to_move(), simulation.now(), dt.start_of(simulation.tick() + 1)};
+  });
+  std::vector<physics::DeviceWorlds::Tick> ticks;
+  std::vector<std::size_t> back;  // to the place in `which`
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    if (of_run[k].engine != nullptr) ticks.push_back(of_run[k]), back.push_back(k);
+    if (!refused[k].empty()) ++not_moved_[refused[k]];
+  }
+  if (ticks.empty()) return;
+  std::vector<StepStatus> moved(ticks.size());
+  const double begun = platform::monotonic_seconds();
+  device_->advance(ticks, moved);
+  const double each = (platform::monotonic_seconds() - begun) * threads_.threads() / real(ticks.size());
+  parallel_for(&threads_, ticks.size(), 1,
+               [&](std::size_t i) { statuses[back[i]] = runs_[ticks[i].world]->end_step(std::move(moved[i]), each); });
+}
+
+Population::OnDevice Population::on_device() const {
+  if (!device_) return {};
+  OnDevice all{device_->ticks_on_device(), device_->left_to_engines(), device_->failure()};
+  for (const auto& [why, count] : not_moved_) all.left[why] += count;
+  return all;
+}
+
+void Population::OnDevice::add(const OnDevice& more) {
+  ticks += more.ticks;
+  for (const auto& [why, count] : more.left) left[why] += count;
+  if (failure.empty()) failure = more.failure;
 }
 
 }  // namespace volvox::sim

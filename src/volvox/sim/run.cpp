@@ -199,8 +199,18 @@ void Run::add_onlooker(std::function<void(const Simulation&)> look) {
   });
 }
 
-StepStatus Run::step() {
-  StepStatus status = begun_.ok() ? simulation_->step() : begun_;
+StepStatus Run::step() { return stepped(begun_.ok() ? simulation_->step() : begun_); }
+
+StepStatus Run::begin_step() {
+  StepStatus status = begun_.ok() ? simulation_->begin_step() : begun_;
+  return status.ok() ? std::move(status) : stepped(std::move(status));
+}
+
+StepStatus Run::end_step(StepStatus moved, double seconds) {
+  return stepped(simulation_->end_step(std::move(moved), seconds));
+}
+
+StepStatus Run::stepped(StepStatus status) {
   if (!status.ok()) {
     report_.status = "failed";
     report_.failure = status.text();

@@ -62,7 +62,10 @@ class Run {
   // `stop`, if given, is read between ticks: when it is true, the run ends with the status "stopped".
   void finish(const std::function<void(const Progress&)>& progress = {}, const std::atomic<bool>* stop = nullptr);
   StepStatus step();  // a single tick, instead of finish()
-  void stop();        // sets the status "stopped"; to be called before end()
+  // In two halves: see Simulation. A failed begin_step() is the end of the tick.
+  StepStatus begin_step();
+  StepStatus end_step(StepStatus moved, double seconds);
+  void stop();  // sets the status "stopped"; to be called before end()
   std::int64_t ticks() const { return ticks_; }
 
   // Marks the run as failed because something else that was requested (a film, a recording) failed. Also updates the
@@ -103,6 +106,7 @@ class Run {
 
  private:
   void add_module_metrics();
+  StepStatus stepped(StepStatus status);
   explicit Run(Log& log);
   Result<void> load(const RunOptions& options, const Library& library);
   Result<std::shared_ptr<const model::WorldModel>> make_world(const Located& located);

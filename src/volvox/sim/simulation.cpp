@@ -73,13 +73,20 @@ void Simulation::add_measure(Observer measure, std::string who) {
   measures_.push_back({std::move(who), std::move(measure)});
 }
 
+// The phases of a tick, in their order: begin_step(), move, after_move().
 StepStatus Simulation::step() {
+  StepStatus status = begin_step();
+  timed(Phase::move, status, [&] { return move(now(), end_of_tick()); });
+  return after_move(std::move(status));
+}
+
+StepStatus Simulation::begin_step() {
   VOLVOX_ASSERT(world_ != nullptr && minds_ != nullptr);
-  VOLVOX_ASSERT(settings_.dt.start_of(tick_) < settings_.dt.start_of(tick_ + 1));
-  const Time begin = settings_.dt.start_of(tick_), end = settings_.dt.start_of(tick_ + 1);
+  VOLVOX_ASSERT(now() < end_of_tick());
+  const Time begin = now();
   const double dt = settings_.dt.seconds();
   StepStatus status;
-  const auto phase = [&](Phase which, auto&& work) { timed(which, begin, end, status, work); };
+  const auto phase = [&](Phase which, auto&& work) { timed(which, status, work); };
 
   phase(Phase::input, [&] { return take_inputs(); });
   phase(Phase::sense, [&] { return minds_->sense(*world_, dt, threads_); });
@@ -87,7 +94,13 @@ StepStatus Simulation::step() {
   phase(Phase::send, [&] { return minds_->send(*world_, tick_, dt); });
   phase(Phase::act, [&] { return minds_->act(*world_, threads_); });
   phase(Phase::dock, [&] { world_->update_docks(dock_events_); });
-  phase(Phase::move, [&] { return move(begin, end); });
+  return status;
+}
+
+StepStatus Simulation::after_move(StepStatus status) {
+  const Time begin = now(), end = end_of_tick();
+  const auto phase = [&](Phase which, auto&& work) { timed(which, status, work); };
+
   phase(Phase::break_, [&] { world_->break_docks(dock_events_); });
   phase(Phase::deliver, [&] { return minds_->deliver(*world_, end, tick_); });
   if (status.ok()) ++tick_;  // the next phases only read
@@ -97,16 +110,38 @@ StepStatus Simulation::step() {
   return status;
 }
 
+StepStatus Simulation::end_step(StepStatus moved, double seconds) {
+  StepStatus status;
+  phase_times_.seconds[number_of(Phase::move)] += seconds;
+  timed(Phase::move, status, [&] {
+    StepStatus ended = world_->end_move(now(), end_of_tick(), std::move(moved));
+    ended.time = end_of_tick();
+    return ended;
+  });
+  return after_move(std::move(status));
+}
+
+std::string Simulation::cannot_be_moved() const {
+  if (minds_->any_on_board()) return "controllers on board run in every substep";
+  if (world_->matter() != nullptr) return "there is water, rubble or cloth beside it";
+  if (world_->magnets() != nullptr) return "magnets pull in every substep";
+  if (world_->joints_rub()) return "the friction of its joints follows their load";
+  return "";
+}
+
 // Runs and times one phase, unless an earlier one has failed.
 template <class Work>
-void Simulation::timed(Phase phase, Time begin, Time end, StepStatus& status, Work&& work) {
+void Simulation::timed(Phase phase, StepStatus& status, Work&& work) {
   if (!status.ok()) return;
+  const Time begin = now();  // of the tick; the phases after deliver() are in the next
   const double started = platform::monotonic_seconds();
   status = guarded({}, work);
   phase_times_.seconds[number_of(phase)] += platform::monotonic_seconds() - started;
   if (status.ok()) return;
   status.phase = phase_names[number_of(phase)];
-  if (phase != Phase::move) status.time = phase < Phase::move ? begin : end;  // move() says it itself
+  if (phase == Phase::move) return;  // move() says it itself
+  if (phase < Phase::move) status.time = begin;
+  else status.time = phase < Phase::publish ? end_of_tick() : now();
 }
 
 StepStatus Simulation::take_inputs() {

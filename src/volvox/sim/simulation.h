@@ -42,6 +42,13 @@ class Simulation {
   ~Simulation();
 
   StepStatus step();  // one tick; a failed tick leaves the state as it was at the failure
+  // The same in two halves, for many simulations whose engines are moved together (Population): the phases before the
+  // engine moves, and from there on. Between them somebody moves engine_to_move() from now() to the end of the tick, in
+  // so many seconds of wall time. To be used where cannot_be_moved() is empty; it says why not, in words.
+  StepStatus begin_step();
+  physics::Engine& engine_to_move() { return world_->begin_move(); }
+  StepStatus end_step(StepStatus moved, double seconds);
+  std::string cannot_be_moved() const;
 
   // Queues an input from outside for the input phase of the next tick. Not thread-safe: inputs of other threads must be
   // handed over between two ticks.
@@ -100,7 +107,9 @@ class Simulation {
  private:
   Simulation(const SimulationSettings& settings, Log& log);
   template <class Work>
-  void timed(Phase phase, Time begin, Time end, StepStatus& status, Work&& work);
+  void timed(Phase phase, StepStatus& status, Work&& work);
+  Time end_of_tick() const { return settings_.dt.start_of(tick_ + 1); }
+  StepStatus after_move(StepStatus status);
   StepStatus take_inputs();
   StepStatus move(Time begin, Time end);
   StepStatus publish(Time begin);

@@ -337,7 +337,6 @@ void World::rub_flush_faces() {
 }
 
 StepStatus World::advance(Time begin, Time end) {
-  VOLVOX_ASSERT(begin < end && last_velocities_.size() == bodies_.size());
   auto* rubbing = dynamic_cast<physics::JointFriction*>(engine_.get());
   if (begin == Time{} && rubbing != nullptr && !flush_joints_.empty()) {
     // Nothing has borne a load yet: the first advance is tried.
@@ -346,9 +345,19 @@ StepStatus World::advance(Time begin, Time end) {
   } else {
     rub_flush_faces();
   }
+  physics::Engine& engine = begin_move();
+  return end_move(begin, end, engine.advance(begin, end));
+}
+
+physics::Engine& World::begin_move() {
+  VOLVOX_ASSERT(last_velocities_.size() == bodies_.size());
   for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
+  return *engine_;
+}
+
+StepStatus World::end_move(Time begin, Time end, StepStatus status) {
+  VOLVOX_ASSERT(begin < end);
   last_advance_ = (end - begin).seconds();
-  StepStatus status = engine_->advance(begin, end);
   if (!status.ok()) {
     status.who = body_name(status.body);
     return status;

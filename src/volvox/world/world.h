@@ -174,6 +174,12 @@ class World {
   using Control = std::function<StepStatus(Time begin, double step)>;
   StepStatus move(Time begin, Time end, double max_substep, const Control& control);
   bool moves_in_substeps() const { return matter_ != nullptr || magnets_ != nullptr; }
+  // The move phase of a world that does not move in substeps, in two halves: between them somebody else moves its
+  // engine, which begin_move() returns, through the tick (sim::Population). `moved`: how that went.
+  physics::Engine& begin_move();
+  StepStatus end_move(Time begin, Time end, StepStatus moved);
+  // Whether the friction of joints follows their load, in every advance.
+  bool joints_rub() const { return !flush_joints_.empty(); }
   void break_docks(std::vector<DockEvent>& events);  // break
 
   std::int64_t docks_broken() const { return docks_broken_; }  // connections, since the start

@@ -67,6 +67,24 @@ Result<void> RobotsOnDevice::step(std::span<const DeviceTick> ticks) {
   return {};
 }
 
+Result<void> RobotsOnDevice::watch(std::span<const int> words) {
+  char message[message_size] = "";
+  watched_ = words.size();
+  if (api().watch(robots_.get(), words.data(), words.size(), message) != DeviceAnswer::done) return failure(message);
+  return {};
+}
+
+Result<void> RobotsOnDevice::tick(std::span<const double> orders, std::span<double> watched,
+                                  std::span<DeviceEnd> ends) {
+  VOLVOX_CHECK(orders.size() == ends.size() * static_cast<std::size_t>(order_words(layout_.nodes)) &&
+                   watched.size() == ends.size() * watched_,
+               "orders, room and an end for each robot");
+  char message[message_size] = "";
+  if (api().tick(robots_.get(), orders.data(), watched.data(), ends.data(), &seconds_, message) != DeviceAnswer::done)
+    return failure(message);
+  return {};
+}
+
 Result<void> RobotsOnDevice::save(std::size_t first, std::span<double> words, std::span<DeviceEnd> ends) const {
   VOLVOX_CHECK(words.size() == ends.size() * static_cast<std::size_t>(layout_.all_words()), "an end for each robot");
   char message[message_size] = "";

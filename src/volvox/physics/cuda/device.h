@@ -41,6 +41,8 @@ class RobotsOnDevice {
 
   Result<void> load(std::size_t first, std::span<const double> words, std::span<const MotorWave> waves);
   Result<void> step(std::span<const DeviceTick> ticks);
+  Result<void> watch(std::span<const int> words);
+  Result<void> tick(std::span<const double> orders, std::span<double> watched, std::span<DeviceEnd> ends);
   Result<void> save(std::size_t first, std::span<double> words, std::span<DeviceEnd> ends) const;
   double seconds() const { return seconds_; }  // that the device worked at steps
 
@@ -55,6 +57,7 @@ class RobotsOnDevice {
 
   std::unique_ptr<DeviceRobots, Destroy> robots_;
   native::LoneLayout layout_;
+  std::size_t watched_ = 0;  // words of a robot
   double seconds_ = 0;
 };
 

@@ -11,7 +11,7 @@
 
 namespace volvox::physics::cuda {
 
-inline constexpr std::uint32_t device_api_version = 2;  // goes up with every change of this file, or of lone_kernel.h
+inline constexpr std::uint32_t device_api_version = 3;  // goes up with every change of this file, or of lone_kernel.h
 
 // A tick: it begins at `time`, and is so long; s.
 struct DeviceTick {
@@ -24,6 +24,11 @@ struct DeviceEnd {
   std::int64_t ticks = 0;  // that it moved through since it was loaded
   native::LoneEnd end = native::LoneEnd::moved;
 };
+
+// What a robot is told for a tick of its own, as numbers: length (s; 0: it stays where it is), substeps, and for each
+// node but the root the command of its joint (archive_command).
+inline constexpr int order_head = 2, command_words = 6;
+VOLVOX_ALSO_ON_GPU inline int order_words(int nodes) { return order_head + command_words * (nodes - 1); }
 
 enum class DeviceAnswer : std::uint32_t { done, failed };
 
@@ -40,6 +45,12 @@ struct DeviceApi {
                        const MotorWave* waves, char* message);
   // What others want to know (see LoneLayout) is true after the last tick. Seconds of the GPU are added to `seconds`.
   DeviceAnswer (*step)(DeviceRobots* robots, const DeviceTick* ticks, std::size_t count, double* seconds,
+                       char* message);
+  // The words (LoneLayout) that come back from every tick() from now on.
+  DeviceAnswer (*watch)(DeviceRobots* robots, const int* words, std::size_t count, char* message);
+  // A tick for those whose orders say so; a row of orders and of watched words for each robot. What others want to know
+  // is true afterwards.
+  DeviceAnswer (*tick)(DeviceRobots* robots, const double* orders, double* watched, DeviceEnd* ends, double* seconds,
                        char* message);
   DeviceAnswer (*save)(DeviceRobots* robots, std::size_t first, std::size_t count, double* words, DeviceEnd* ends,
                        char* message);

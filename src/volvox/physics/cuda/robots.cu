@@ -20,7 +20,9 @@ using native::LoneLayout;
 using native::LonePattern;
 using native::Row;
 
-constexpr unsigned block = 128, blocks_at_once = 4;  // of a multiprocessor: measured, docs/benchmarks.md
+// One block on each multiprocessor takes one batch of robots after the other. More threads at once had less: what they
+// work with is thrown out of the caches (docs/benchmarks.md).
+constexpr unsigned most_threads = 512;
 constexpr std::size_t message_size = 256;
 constexpr std::size_t staged_robots = 16384;
 constexpr int wave_words = 10;
@@ -124,8 +126,48 @@ struct Robots {
   std::size_t table_words;
   std::size_t count, stride;
   double *words, *waves;
+  const double* orders;  // by columns; null: motors swing
   DeviceEnd* ends;
+  const unsigned* order;  // of robots in the grid
+  std::uint8_t* effort;   // of the last tick, by robot: 0 is most
+  void* sweep_rows;       // for each thread of the grid
 };
+
+// Robots in the order of their effort in the last tick, which hardly changes from tick to tick, so that those of a warp
+// have as much to do, and those who take longest begin first. A counting sort: no robot knows of another, so their
+// order within a bin does not matter.
+constexpr unsigned bins = 256;
+VOLVOX_ALSO_ON_GPU inline std::uint8_t bin_of(int solves) {
+  const int way = solves < 128 ? solves : solves < 128 + 127 * 16 ? 128 + (solves - 128) / 16 : 255;
+  return static_cast<std::uint8_t>(255 - way);
+}
+__global__ void count_efforts(const std::uint8_t* effort, std::size_t count, unsigned* sizes) {
+  __shared__ unsigned own[bins];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  for (std::size_t i = std::size_t{blockIdx.x} * bins + threadIdx.x; i < count; i += std::size_t{gridDim.x} * bins)
+    atomicAdd(&own[effort[i]], 1);
+  __syncthreads();
+  atomicAdd(&sizes[threadIdx.x], own[threadIdx.x]);
+}
+__global__ void sum_efforts(unsigned* sizes) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < bins; ++i) {
+    const unsigned size = sizes[i];
+    sizes[i] = sum, sum += size;
+  }
+}
+__global__ void order_by_effort(const std::uint8_t* effort, std::size_t count, unsigned* firsts, unsigned* order) {
+  __shared__ unsigned own[bins], first[bins];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  const std::size_t i = std::size_t{blockIdx.x} * bins + threadIdx.x;
+  const unsigned bin = i < count ? effort[i] : 0, place = i < count ? atomicAdd(&own[bin], 1) : 0;
+  __syncthreads();
+  if (own[threadIdx.x] > 0) first[threadIdx.x] = atomicAdd(&firsts[threadIdx.x], own[threadIdx.x]);
+  __syncthreads();
+  if (i < count) order[first[bin] + place] = static_cast<unsigned>(i);
+}
 
 __device__ MotorWave wave_of(const Robots& all, std::size_t robot, int node) {
   const double* word = all.waves + static_cast<std::size_t>(wave_words * (node - 1)) * all.stride + robot;
@@ -142,19 +184,44 @@ __device__ MotorWave wave_of(const Robots& all, std::size_t robot, int node) {
   return wave;
 }
 
+// Reads the orders of a robot one after the other.
+struct Orders {
+  const double* word;
+  std::size_t stride;
+  __device__ void operator()(double& x) { x = *word, word += stride; }
+};
+
 template <class Room>
-__global__ void __launch_bounds__(block, blocks_at_once) tick_robots(Robots all, DeviceTick tick, bool publish) {
-  extern __shared__ double shared_tables[];
-  const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
-  const std::size_t robot = std::size_t{blockIdx.x} * block + threadIdx.x;
-  if (robot >= all.count || all.ends[robot].end != LoneEnd::moved) return;
-  Room room;
+__device__ void tick_robot(const Robots& all, const LonePattern& pattern, std::size_t robot, DeviceTick tick,
+                           bool publish, Room& room) {
+  if (all.ends[robot].end != LoneEnd::moved) return;
   MotorCommand commands[Room::nodes_room];
-  for (int i = 1; i < pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
+  if (all.orders != nullptr) {
+    Orders orders{all.orders + robot, all.stride};
+    double substeps;
+    orders(tick.length), orders(substeps);
+    if (!(tick.length > 0)) return;
+    tick.substeps = static_cast<int>(substeps);
+    for (int i = 1; i < pattern.nodes(); ++i) native::archive_command(orders, commands[i]);
+  } else {
+    for (int i = 1; i < pattern.nodes(); ++i) commands[i] = wave_of(all, robot, i).at(tick.time);
+  }
   native::LoneTick<Room, DeviceWords> work(pattern, room, {all.words + robot, all.stride});
   const LoneEnd end = work.run([&](int node) { return commands[node]; }, tick.length, tick.substeps, publish);
+  all.effort[robot] = bin_of(work.effort());
   if (end == LoneEnd::moved) ++all.ends[robot].ticks;
   else all.ends[robot].end = end;
+}
+
+template <class Room>
+__global__ void __launch_bounds__(most_threads, 1) tick_robots(Robots all, DeviceTick tick, bool publish) {
+  extern __shared__ double shared_tables[];
+  const LonePattern pattern = near_tables(all.pattern, all.tables, all.table_words, shared_tables);
+  Room room;
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  room.sweep_rows = static_cast<typename Room::Rows*>(all.sweep_rows) + thread * Room::contacts_room;
+  for (std::size_t place = thread; place < all.count; place += std::size_t{gridDim.x} * blockDim.x)
+    tick_robot(all, pattern, all.order[place], tick, publish, room);
 }
 
 // Between rows a robot, as the processor has them, and columns a robot, as these kernels read them.
@@ -169,10 +236,29 @@ __global__ void to_rows(double* rows, const double* columns, std::size_t words, 
   if (i < words * count) rows[i % count * words + i / count] = columns[i / count * stride + first + i % count];
 }
 
+// A row of some words for each robot.
+__global__ void gather(double* rows, const double* columns, const int* which, std::size_t words, std::size_t count,
+                       std::size_t stride) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < words * count) rows[i % count * words + i / count] = columns[which[i / count] * stride + i % count];
+}
+
+unsigned multiprocessors() {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, 0));
+  return static_cast<unsigned>(properties.multiProcessorCount);
+}
+
 unsigned blocks_for(std::size_t count, unsigned size) { return static_cast<unsigned>((count + size - 1) / size); }
 
+// Few robots are spread over all multiprocessors.
+unsigned threads_for(std::size_t count) {
+  const std::size_t warps = (count + 32 * multiprocessors() - 1) / (32 * multiprocessors());
+  return static_cast<unsigned>(std::clamp<std::size_t>(32 * warps, 32, most_threads));
+}
+
 using SmallRoom = native::LoneRoom<4, 3, 16>;
-using LargeRoom = native::LargestLoneRoom;
+using LargeRoom = native::LoneRoom<native::lone_most_nodes, native::lone_most_dofs, native::lone_most_contacts>;
 
 }  // namespace
 
@@ -186,8 +272,17 @@ struct DeviceRobots {
         words(stride * static_cast<std::size_t>(layout.all_words())),
         waves(stride * static_cast<std::size_t>(wave_words * (layout.nodes - 1))),
         ends(stride),
-        small(SmallRoom::holds(layout)) {
+        effort(stride),
+        order(stride),
+        sizes(bins),
+        small(SmallRoom::holds(layout)),
+        threads(threads_for(robots)),
+        blocks(std::min(blocks_for(robots, threads), multiprocessors())),
+        sweep_rows(std::size_t{blocks} * threads *
+                   (small ? SmallRoom::contacts_room * sizeof(SmallRoom::Rows)
+                          : LargeRoom::contacts_room * sizeof(LargeRoom::Rows))) {
     check(cudaMemset(ends.data(), 0, stride * sizeof(DeviceEnd)));
+    check(cudaMemset(effort.data(), 0, stride));
     const auto bytes = static_cast<int>(shared_bytes());
     if (small) check(cudaFuncSetAttribute(tick_robots<SmallRoom>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     else check(cudaFuncSetAttribute(tick_robots<LargeRoom>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -195,7 +290,24 @@ struct DeviceRobots {
 
   std::size_t shared_bytes() const { return tables.size() * sizeof(double); }
   Robots view() const {
-    return {packed.pattern(), tables.data(), tables.size(), count, stride, words.data(), waves.data(), ends.data()};
+    Robots all{packed.pattern(), tables.data(), tables.size(), count, stride, words.data(), waves.data()};
+    all.orders = nullptr;
+    all.ends = ends.data(), all.order = order.data(), all.effort = effort.data(), all.sweep_rows = sweep_rows.data();
+    return all;
+  }
+
+  void sort() {
+    check(cudaMemsetAsync(sizes.data(), 0, bins * sizeof(unsigned)));
+    count_efforts<<<std::min(264u, blocks_for(count, bins)), bins>>>(effort.data(), count, sizes.data());
+    sum_efforts<<<1, 1>>>(sizes.data());
+    order_by_effort<<<blocks_for(count, bins), bins>>>(effort.data(), count, sizes.data(), order.data());
+  }
+
+  void launch(const Robots& robots, const DeviceTick& tick, bool publish) {
+    sort();
+    if (small) tick_robots<SmallRoom><<<blocks, threads, shared_bytes()>>>(robots, tick, publish);
+    else tick_robots<LargeRoom><<<blocks, threads, shared_bytes()>>>(robots, tick, publish);
+    check(cudaGetLastError());
   }
 
   void move_in(const double* from, Buffer<double>& columns, std::size_t width, std::size_t first, std::size_t many) {
@@ -223,23 +335,49 @@ struct DeviceRobots {
     check(cudaMemset(ends.data() + first, 0, many * sizeof(DeviceEnd)));
   }
 
-  void step(const DeviceTick* ticks, std::size_t many, double& seconds) {
+  // Work is launched; seconds are counted until it is done.
+  template <class Work>
+  static void timed(double& seconds, const Work& work) {
     cudaEvent_t begin, end;
     check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
     check(cudaEventRecord(begin));
-    for (std::size_t i = 0; i < many; ++i) {
-      const bool publish = i + 1 == many;
-      if (small) tick_robots<SmallRoom><<<blocks_for(count, block), block, shared_bytes()>>>(view(), ticks[i], publish);
-      else tick_robots<LargeRoom><<<blocks_for(count, block), block, shared_bytes()>>>(view(), ticks[i], publish);
-    }
-    check(cudaGetLastError());
+    work();
     check(cudaEventRecord(end));
     check(cudaEventSynchronize(end));
     float ms = 0;
     check(cudaEventElapsedTime(&ms, begin, end));
     seconds += 1e-3 * ms;
     cudaEventDestroy(begin), cudaEventDestroy(end);
+  }
+
+  void step(const DeviceTick* ticks, std::size_t many, double& seconds) {
+    timed(seconds, [&] {
+      for (std::size_t i = 0; i < many; ++i) launch(view(), ticks[i], i + 1 == many);
+    });
+  }
+
+  void watch(const int* which, std::size_t many) {
+    watched = Buffer<int>(which, many);
+    watched_rows = Buffer<double>(many * count);
+    const std::size_t width = static_cast<std::size_t>(order_words(layout.nodes));
+    order_rows = Buffer<double>(width * count), orders = Buffer<double>(width * stride);
+  }
+
+  void tick(const double* told, double* seen, DeviceEnd* became, double& seconds) {
+    const std::size_t width = static_cast<std::size_t>(order_words(layout.nodes)), many = watched.size();
+    check(cudaMemcpy(order_rows.data(), told, width * count * sizeof(double), cudaMemcpyHostToDevice));
+    timed(seconds, [&] {
+      to_columns<<<blocks_for(count * width, 256), 256>>>(order_rows.data(), orders.data(), width, count, 0, stride);
+      Robots robots = view();
+      robots.orders = orders.data();
+      launch(robots, {}, true);
+      gather<<<blocks_for(count * many, 256), 256>>>(watched_rows.data(), words.data(), watched.data(), many, count,
+                                                     stride);
+      check(cudaGetLastError());
+    });
+    check(cudaMemcpy(seen, watched_rows.data(), many * count * sizeof(double), cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(became, ends.data(), count * sizeof(DeviceEnd), cudaMemcpyDeviceToHost));
   }
 
   void save(std::size_t first, std::size_t many, double* to, DeviceEnd* became) const {
@@ -259,8 +397,14 @@ struct DeviceRobots {
   LoneLayout layout;
   std::size_t count, stride;
   Buffer<double> words, waves;
+  Buffer<int> watched;
+  Buffer<double> watched_rows, order_rows, orders;
   Buffer<DeviceEnd> ends;
+  Buffer<std::uint8_t> effort;
+  Buffer<unsigned> order, sizes;
   bool small;
+  unsigned threads, blocks;
+  Buffer<char> sweep_rows;
 };
 
 namespace {
@@ -295,6 +439,13 @@ DeviceAnswer load(DeviceRobots* robots, std::size_t first, std::size_t count, co
 DeviceAnswer step(DeviceRobots* robots, const DeviceTick* ticks, std::size_t count, double* seconds, char* message) {
   return guarded(message, [&] { robots->step(ticks, count, *seconds); });
 }
+DeviceAnswer watch(DeviceRobots* robots, const int* words, std::size_t count, char* message) {
+  return guarded(message, [&] { robots->watch(words, count); });
+}
+DeviceAnswer tick(DeviceRobots* robots, const double* orders, double* watched, DeviceEnd* ends, double* seconds,
+                  char* message) {
+  return guarded(message, [&] { robots->tick(orders, watched, ends, *seconds); });
+}
 DeviceAnswer save(DeviceRobots* robots, std::size_t first, std::size_t count, double* words, DeviceEnd* ends,
                   char* message) {
   return guarded(message, [&] { robots->save(first, count, words, ends); });
@@ -315,6 +466,8 @@ constexpr DeviceApi api = {device_api_version,
                            destroy,
                            load,
                            step,
+                           watch,
+                           tick,
                            save,
                            name};
 

@@ -120,6 +120,7 @@ struct FlockRoomView {
   Row<Spatial<T>> push;    // by node
   ActiveContacts<T> active;
   Row<std::uint8_t> wanted;  // by node: on the way from the root to a contact
+  void* alone = nullptr;     // SweepRows of a tree alone, see FlockStep
 };
 
 }  // namespace volvox::physics::native

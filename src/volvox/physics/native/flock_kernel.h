@@ -8,16 +8,22 @@
 #include "volvox/physics/native/bounce.h"
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/flock_data.h"
+#include "volvox/physics/native/lone_sweep.h"
 
 namespace volvox::physics::native {
 
-template <class T>
+// `alone`: on a GPU, where a tree has its lane for itself, rows of contacts have so many columns, zero where a node has
+// none, and the sweep keeps coordinates in registers (lone_sweep.h): no bit depends on it. 0: rows have no gaps.
+template <class T, int alone = 0>
 class FlockStep {
  public:
   using Mask = MaskOf<T>;
 
   VOLVOX_KERNEL FlockStep(const FlockView<T>& flock, const FlockRoomView<T>& room, double step)
       : flock_(flock), room_(room), plan_(flock_.plan), shapes_(flock_.plan.shapes), step_(step) {}
+
+  // How many contacts the sweeps of a tree alone have solved.
+  VOLVOX_KERNEL int solves() const { return solves_; }
 
   VOLVOX_KERNEL void run() {
     place();
@@ -77,6 +83,7 @@ class FlockStep {
 
   VOLVOX_KERNEL void refresh_contacts() {
     for (FlockContact<T>& c : flock_.contacts) {
+      if (!any(c.there)) continue;
       const std::size_t node = static_cast<std::size_t>(c.node);
       const Node<T>& a = room_.nodes[node];
       V3<T> on_a = a.axes * c.on_a;
@@ -253,7 +260,9 @@ class FlockStep {
   VOLVOX_KERNEL void solve_contacts() {
     for (int attempt = 1;; ++attempt) {
       whiten();
-      for (FlockContact<T>* c : room_.active) fill(*c);
+      std::size_t place = 0;
+      for (FlockContact<T>& c : flock_.contacts)
+        if (any(c.active)) fill(c, place++);
       sweep();
       if (!take_up() || attempt == most_attempts_at_limits) break;
       predict_again();
@@ -312,17 +321,23 @@ class FlockStep {
     out[0] = v.a.x, out[1] = v.a.y, out[2] = v.a.z, out[3] = v.l.x, out[4] = v.l.y, out[5] = v.l.z;
   }
 
-  VOLVOX_KERNEL void fill(FlockContact<T>& c) {
+  // `place`: among the contacts that take part.
+  VOLVOX_KERNEL void fill(FlockContact<T>& c, std::size_t place) {
     const std::size_t node = static_cast<std::size_t>(c.node);
     const int columns = plan_.count(node);
-    const std::size_t slot = static_cast<std::size_t>(&c - flock_.contacts.data());
-    c.rows = room_.rows.data() + slot * 3 * static_cast<std::size_t>(plan_.most);
+    const int* index = plan_.columns.data() + plan_.first[node];
+    if constexpr (alone > 0) {
+      c.rows = static_cast<SweepRow<T, alone>*>(room_.alone)[place].rows;
+      for (int k = 18; k < 3 * alone; ++k) c.rows[k] = T{};
+    } else {
+      c.rows = room_.rows.data() + place * 3 * static_cast<std::size_t>(plan_.most);
+    }
     const T* v = y(node);
     T nn{}, ns{}, nt{}, ss{}, st{}, tt{};
     for (int k = 0; k < columns; ++k, v += 6) {
       const V3<T> at = V3<T>{v[3], v[4], v[5]} + cross(V3<T>{v[0], v[1], v[2]}, c.arm);
       const T n = dot(c.frame[0], at), s = dot(c.frame[1], at), t = dot(c.frame[2], at);
-      T* row = c.rows + 3 * k;
+      T* row = c.rows + 3 * (alone > 0 ? index[k] : k);
       row[0] = n, row[1] = s, row[2] = t;
       nn = nn + n * n, ns = ns + n * s, nt = nt + n * t;
       ss = ss + s * s, st = st + s * t, tt = tt + t * t;
@@ -348,6 +363,7 @@ class FlockStep {
     const T mean = (c.gram[3] + c.gram[5]) * 0.5, half = (c.gram[3] - c.gram[5]) * 0.5;
     const T largest = mean + square_root(half * half + c.gram[4] * c.gram[4]);
     c.tangent_gain = choose(largest > 1e-12, 1 / largest, T{});
+    if constexpr (alone > 0) static_cast<SweepRow<T, alone>*>(room_.alone)[place].take(c);
   }
 
   // See ContactSolver::set_target.
@@ -358,6 +374,11 @@ class FlockStep {
   }
 
   VOLVOX_KERNEL void sweep() {
+    if constexpr (alone > 0) {
+      solves_ += sweep_alone(room_.active, room_.coordinates.data(), plan_.total,
+                             static_cast<SweepRow<T, alone>*>(room_.alone));
+      return;
+    }
     Mask going = flock_.used;
     for (std::size_t i = 0; i < most_sweeps; ++i) {
       T most{};
@@ -450,15 +471,16 @@ class FlockStep {
 
   // Takes in what the contacts gave.
   VOLVOX_KERNEL void finish() {
-    for (FlockContact<T>* c : room_.active) {
+    for (FlockContact<T>& c : flock_.contacts) {
+      if (!any(c.active)) continue;
       // Zero is added because the sign of a zero depends on how often others in the lanes had the contact looked at.
-      const V3<T> impulse = c->frame[0] * c->along[0] + c->frame[1] * c->along[1] + c->frame[2] * c->along[2] + V3<T>{};
-      const V3<T> change = choose<T>(c->active, impulse - c->impulse, V3<T>{});
-      c->impulse = choose<T>(c->active, impulse, V3<T>{});
-      c->rebound = choose(c->active, c->next_rebound, T{});
-      held_ = held_ | holds(*c);
-      Node<T>& n = room_.nodes[static_cast<std::size_t>(c->node)];
-      n.own = n.own + Spatial<T>{cross(c->arm, change), change};
+      const V3<T> impulse = c.frame[0] * c.along[0] + c.frame[1] * c.along[1] + c.frame[2] * c.along[2] + V3<T>{};
+      const V3<T> change = choose<T>(c.active, impulse - c.impulse, V3<T>{});
+      c.impulse = choose<T>(c.active, impulse, V3<T>{});
+      c.rebound = choose(c.active, c.next_rebound, T{});
+      held_ = held_ | holds(c);
+      Node<T>& n = room_.nodes[static_cast<std::size_t>(c.node)];
+      n.own = n.own + Spatial<T>{cross(c.arm, change), change};
     }
     for (Node<T>& n : room_.nodes) n.fresh = n.fresh + n.passed, n.passed = Spatial<T>{};
   }
@@ -471,7 +493,8 @@ class FlockStep {
     const std::size_t node = static_cast<std::size_t>(c.node);
     const int* index = plan_.columns.data() + plan_.first[node];
     T speed = c.free[0];
-    for (int k = 0; k < plan_.count(node); ++k) speed = speed + room_.coordinates[index[k]] * c.rows[3 * k];
+    for (int k = 0; k < plan_.count(node); ++k)
+      speed = speed + room_.coordinates[index[k]] * c.rows[3 * (alone > 0 ? index[k] : k)];
     const T fall = length(flock_.bodies[node].outside.l) * (step_ / (2 * shapes_[node].mass));
     return plain_push | (idle & (c.separation + speed * step_ < fall));
   }
@@ -541,21 +564,25 @@ class FlockStep {
   const Row<const NodeShape>& shapes_;
   double step_;
   Mask held_{};  // lanes that something pushes, and not by a bounce
+  int solves_ = 0;
 };
 
-// Until the first of them is alarmed: `alarmed` says which. Returns how many substeps that were.
-template <class T>
+// Until the first of them is alarmed: `alarmed` says which. Returns how many substeps that were. `alone`: see
+// FlockStep; `solves` grows by what its sweeps did.
+template <class T, int alone = 0>
 VOLVOX_KERNEL int run_flock(const FlockView<T>& flock, const FlockRoomView<T>& room, double step, int substeps,
-                            double time_left, MaskOf<T>& alarmed) {
-  FlockStep<T> work(flock, room, step);
+                            double time_left, MaskOf<T>& alarmed, int* solves = nullptr) {
+  FlockStep<T, alone> work(flock, room, step);
   alarmed = MaskOf<T>{};
-  for (int done = 1; done <= substeps; ++done) {
+  int done = 1;
+  for (;; ++done) {
     work.run();
     if (done == substeps) break;
     alarmed = work.alarmed(time_left - done * step, bearable_surprise);
-    if (any(alarmed)) return done;
+    if (any(alarmed)) break;
   }
-  return substeps;
+  if (solves != nullptr) *solves += work.solves();
+  return done;
 }
 
 }  // namespace volvox::physics::native

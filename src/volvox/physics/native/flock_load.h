@@ -14,7 +14,7 @@ template <class T>
 VOLVOX_KERNEL void clear(FlockContact<T>& c, int node) {
   c.node = node;
   c.steady = true, c.rolls = false;
-  c.there = c.turns = c.centres = MaskOf<T>{};
+  c.there = c.turns = c.centres = c.active = MaskOf<T>{};
   c.on_a = c.outward = c.impulse = V3<T>{};
   c.on_b = V3<Exact<T>>{};
   c.normal = {T{}, T{}, T{} + 1.0};

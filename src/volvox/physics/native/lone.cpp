@@ -289,10 +289,10 @@ void LoneWorld::read_contacts(const LoneLayout& layout, std::span<double> words)
   }
 }
 
-void LoneWorld::write(const LoneKind& kind, std::span<const double> words, bool seen) {
+void LoneWorld::write(const LoneKind& kind, std::span<const double> words, bool seen, bool motors) {
   const bool asleep = words[at(kind.layout().awake())] == 0;
   write_bodies(kind, words);
-  write_joints(kind, words, seen || asleep);
+  write_joints(kind, words, seen || asleep, motors);
   write_contacts(kind, words, seen || asleep);
   native_contacts_changed(*engine_);
 }
@@ -315,7 +315,7 @@ void LoneWorld::write_bodies(const LoneKind& kind, std::span<const double> words
   simulator_->gravity_ = world.system.gravity;
 }
 
-void LoneWorld::write_joints(const LoneKind& kind, std::span<const double> words, bool seen) {
+void LoneWorld::write_joints(const LoneKind& kind, std::span<const double> words, bool seen, bool motors) {
   World& world = simulator_->world_;
   System& system = world.system;
   const LoneLayout layout = kind.layout();
@@ -327,7 +327,7 @@ void LoneWorld::write_joints(const LoneKind& kind, std::span<const double> words
     auto in = reader(words, layout.joint(i));
     in(system.joints[joint].position), in(system.joints[joint].velocity), in(world.tensions[joint]);
     archive_command(in, simulator_->commands_[joint]);
-    system.motors[joint] = simulator_->commands_[joint];
+    if (motors) system.motors[joint] = simulator_->commands_[joint];
     for (int k = 0; k < shape.dofs; ++k) {
       Drive<double>& drive = world.drives[joint][at(k)];
       in = reader(words, layout.drive(shape.first_dof + k));
@@ -370,6 +370,59 @@ void LoneWorld::write_contacts(const LoneKind& kind, std::span<const double> wor
   }
   std::stable_sort(points.begin(), points.end(),
                    [](const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; });
+}
+
+bool LoneWorld::only_motors_act() const {
+  const System& system = simulator_->world_.system;
+  return std::ranges::all_of(system.forces, [](const Wrench& force) { return force == Wrench{}; }) &&
+         problem_with_inputs(system).ok();
+}
+
+void LoneWorld::read_commands(const LoneKind& kind, std::span<MotorCommand> by_node) const {
+  const LonePattern& pattern = kind.pattern();
+  for (std::size_t i = 1; i < pattern.links.size(); ++i)
+    by_node[i] = simulator_->world_.system.motors[at(pattern.links[i].joint_index)];
+}
+
+namespace {
+
+constexpr int watched_of_node = LoneLayout::node_words - 1;  // not how long it has been still
+
+}  // namespace
+
+std::vector<int> watched_words(const LoneLayout& layout) {
+  std::vector<int> words = {layout.tick(), layout.loaded_tick()};
+  const auto add = [&](int first, int count) {
+    for (int i = 0; i < count; ++i) words.push_back(first + i);
+  };
+  for (int i = 0; i < layout.nodes; ++i) add(layout.node(i), watched_of_node);
+  for (int i = 1; i < layout.nodes; ++i) add(layout.joint(i), 2), add(layout.load(i), LoneLayout::load_words);
+  return words;
+}
+
+// As write_bodies() and write_joints() leave the arrays.
+void LoneWorld::write_watched(const LoneKind& kind, std::span<const double> watched) {
+  World& world = simulator_->world_;
+  System& system = world.system;
+  const LonePattern& pattern = kind.pattern();
+  const double loaded_tick = watched[1];
+  auto in = reader(watched, 2);
+  for (const LoneLink& link : pattern.links) {
+    const Body& body = world.bodies[at(link.body)];
+    FlockBody<double> own;
+    archive_motion(in, own);
+    system.poses[at(link.body)] = Body::link_pose(plain(own.x), plain(own.q), body.from_link);
+    system.velocities[at(link.body)] = {plain(own.v.l), Body::turning(plain(own.q), plain(own.spin), body.moments)};
+  }
+  for (std::size_t i = 1; i < pattern.links.size(); ++i) {
+    const std::size_t joint = at(pattern.links[i].joint_index);
+    in(system.joints[joint].position), in(system.joints[joint].velocity);
+    V3<double> force, torque;
+    in(world.motor_impulses[joint]), archive3(in, force), archive3(in, torque);
+    world.load_impulses[joint] = {plain(force), plain(torque)};
+    if (loaded_tick > 0) simulator_->book_joint(joint, loaded_tick);
+  }
+  native_contacts_changed(*engine_);
 }
 
 LoneEnd tick_lone(const LonePattern& pattern, LargestLoneRoom& room, std::span<double> words,

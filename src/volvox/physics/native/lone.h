@@ -64,8 +64,16 @@ class LoneWorld {
   // The state, in layout.all_words() words.
   Result<void> read(const LoneLayout& layout, std::span<double> words) const;
   // The same back. `seen`: with what others want to know; without it, the engine must be stepped before it is asked. Of
-  // a robot that sleeps it is always in the words, and needed: it wakes with the contacts that it had.
-  void write(const LoneKind& kind, std::span<const double> words, bool seen);
+  // a robot that sleeps it is always in the words, and needed: it wakes with the contacts that it had. `motors`: the
+  // commands too; else those of the engine are newer than the words.
+  void write(const LoneKind& kind, std::span<const double> words, bool seen, bool motors = true);
+
+  // For worlds that are moved elsewhere tick by tick, while minds and observers look at the arrays of the engine:
+  // whether nothing but motors acts on it in the next tick, and what it is told to do; and what changes in the arrays,
+  // as words that are named by watched_words(). The engine itself stays behind (native_set_away).
+  bool only_motors_act() const;
+  void read_commands(const LoneKind& kind, std::span<MotorCommand> by_node) const;
+  void write_watched(const LoneKind& kind, std::span<const double> watched);
 
  private:
   LoneWorld(Engine& engine, Simulator& simulator) : engine_(&engine), simulator_(&simulator) {}
@@ -76,7 +84,7 @@ class LoneWorld {
   Result<void> add_link(LoneKind& kind, const Tree& tree, int node) const;
   void read_contacts(const LoneLayout& layout, std::span<double> words) const;
   void write_bodies(const LoneKind& kind, std::span<const double> words);
-  void write_joints(const LoneKind& kind, std::span<const double> words, bool seen);
+  void write_joints(const LoneKind& kind, std::span<const double> words, bool seen, bool motors);
   void write_contacts(const LoneKind& kind, std::span<const double> words, bool seen);
 
   Engine* engine_;
@@ -86,6 +94,9 @@ class LoneWorld {
 // One tick on the processor: what a GPU does, for tests and where there is none. Nothing is kept in the room.
 LoneEnd tick_lone(const LonePattern& pattern, LargestLoneRoom& room, std::span<double> words,
                   std::span<const MotorCommand> commands, double tick, bool publish);
+
+// The words that LoneWorld::write_watched() takes, in its order.
+std::vector<int> watched_words(const LoneLayout& layout);
 
 // In words: why a robot was left to the engine.
 const char* name(LoneEnd end);

@@ -124,10 +124,14 @@ VOLVOX_KERNEL void archive3(Fields& fields, V& v) {
   fields(v.x), fields(v.y), fields(v.z);
 }
 template <class Fields, class B>
-VOLVOX_KERNEL void archive_body(Fields& fields, B& body, double& still) {
+VOLVOX_KERNEL void archive_motion(Fields& fields, B& body) {
   archive3(fields, body.x);
   fields(body.q.w), fields(body.q.x), fields(body.q.y), fields(body.q.z);
   archive3(fields, body.v.a), archive3(fields, body.v.l), archive3(fields, body.spin);
+}
+template <class Fields, class B>
+VOLVOX_KERNEL void archive_body(Fields& fields, B& body, double& still) {
+  archive_motion(fields, body);
   fields(still);
 }
 template <class Fields, class C>
@@ -152,6 +156,8 @@ struct LoneRoom {
   static constexpr int nodes_room = most_nodes, dofs_room = most_dofs, contacts_room = most_contacts;
   VOLVOX_KERNEL LoneRoom() {}
 
+  using Rows = SweepRow<double, 6 + most_dofs>;
+  Rows* sweep_rows = nullptr;  // of somebody else: one for each contact
   FlockBody<double> bodies[most_nodes];
   FlockJoint<double> joints[most_nodes];
   union {
@@ -161,7 +167,6 @@ struct LoneRoom {
     FlockContact<double> contacts[most_contacts];
   };
   FlockContact<double>* active[most_contacts];
-  int slot_of[most_contacts];
   union {
     ContactPoint points[most_contacts];  // by slot
   };
@@ -177,7 +182,7 @@ struct LoneRoom {
   Node<double> nodes[most_nodes];
   Dof<double> dofs[most_dofs];
   InverseFactor<double> root;
-  double y[6 * most_nodes * (6 + most_dofs)], rows[most_contacts * 3 * (6 + most_dofs)], coordinates[6 + most_dofs];
+  double y[6 * most_nodes * (6 + most_dofs)], coordinates[6 + most_dofs];
   double touches[most_nodes];
   bool carried[most_nodes];
   Spatial<double> push[most_nodes];
@@ -187,7 +192,12 @@ struct LoneRoom {
     return layout.nodes <= most_nodes && layout.dofs <= most_dofs && layout.nodes * layout.slots <= most_contacts;
   }
 };
-using LargestLoneRoom = LoneRoom<lone_most_nodes, lone_most_dofs, lone_most_contacts>;
+struct LargestLoneRoom : LoneRoom<lone_most_nodes, lone_most_dofs, lone_most_contacts> {
+  LargestLoneRoom() { sweep_rows = own_rows; }
+  LargestLoneRoom(const LargestLoneRoom&) = delete;
+  LargestLoneRoom& operator=(const LargestLoneRoom&) = delete;
+  Rows own_rows[lone_most_contacts];
+};
 
 VOLVOX_KERNEL bool same_command(const MotorCommand& a, const MotorCommand& b) {
   return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd &&
@@ -224,7 +234,8 @@ class LoneTick {
         const LoneEnd end = detect(now, look);
         if (end != LoneEnd::moved) return end;
         bool alarmed = false;
-        now += run_flock(flock(), room(), step_, look - now, (look - now) * step_, alarmed);
+        now += run_flock<double, 6 + Room::dofs_room>(flock(), room(), step_, look - now, (look - now) * step_, alarmed,
+                                                      &solves_);
         commit_contacts();
       }
     }
@@ -234,6 +245,9 @@ class LoneTick {
     if (publish || !awake_) save_seen(tick);
     return LoneEnd::moved;
   }
+
+  // How much its sweeps had to do in the tick.
+  VOLVOX_KERNEL int effort() const { return solves_; }
 
  private:
   VOLVOX_KERNEL static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -249,7 +263,7 @@ class LoneTick {
             {room_.bodies, nodes},
             {room_.joints, nodes},
             {room_.drives, at(layout_.dofs)},
-            {room_.contacts, at(count_)}};
+            {room_.contacts, at(layout_.nodes * layout_.slots)}};
   }
   VOLVOX_KERNEL FlockRoomView<double> room() const {
     const std::size_t nodes = at(layout_.nodes);
@@ -257,13 +271,14 @@ class LoneTick {
             {room_.dofs, at(layout_.dofs)},
             room_.root,
             {room_.y, at(6) * pattern_.plan.columns.size()},
-            {room_.rows, 0},
+            {},
             {room_.coordinates, at(pattern_.plan.total)},
             {room_.touches, nodes},
             {room_.carried, nodes},
             {room_.push, nodes},
             {room_.active, 0},
-            {room_.wanted, nodes}};
+            {room_.wanted, nodes},
+            room_.sweep_rows};
   }
 
   VOLVOX_KERNEL void load() {
@@ -345,7 +360,10 @@ class LoneTick {
       body.shaped = own.shape.convexes.size() > 0 ? 1.0 : 0.0;
       const int first = i * layout_.slots;
       if (!first_look_) keep(first);
-      for (int k = 0; k < layout_.slots; ++k) room_.points[first + k].feature = feature_taken;
+      for (int k = 0; k < layout_.slots; ++k) {
+        room_.points[first + k].feature = feature_taken;
+        room_.contacts[first + k].there = room_.contacts[first + k].active = false;
+      }
       if (own.shape.convexes.size() == 0) continue;
       if (first_look_ && room_.sleeps[i]) {
         if (!recall_node(i)) return LoneEnd::too_many_contacts;
@@ -441,21 +459,22 @@ class LoneTick {
     return take_in(node, ground, first, found);
   }
 
-  // Contacts for the substeps to come. False: there are too many.
+  // Contacts for the substeps to come, in the slots of their points. False: there are too many.
   VOLVOX_KERNEL bool take_in(int node, const LoneGround& ground, int first, int found) {
-    if (count_ + found > Room::contacts_room || count_ + found > lone_most_points) return false;
-    for (int p = 0; p < found; ++p) {
-      FlockContact<double>& to = room_.contacts[count_];
+    count_ += found;
+    if (count_ > lone_most_points) return false;
+    for (int slot = first; slot < first + found; ++slot) {
+      FlockContact<double>& to = room_.contacts[slot];
       clear(to, node);
-      load_contact(to, 0, room_.points[first + p], ground);
+      load_contact(to, 0, room_.points[slot], ground);
       set_frames(to);
-      room_.slot_of[count_++] = first + p;
     }
     return true;
   }
 
   VOLVOX_KERNEL void commit_contacts() {
-    for (int i = 0; i < count_; ++i) commit_contact(room_.points[room_.slot_of[i]], room_.contacts[i], 0);
+    for (int i = 0; i < layout_.nodes * layout_.slots; ++i)
+      if (room_.contacts[i].there) commit_contact(room_.points[i], room_.contacts[i], 0);
   }
 
   // See Simulator::end_tick. False: something runs away.
@@ -479,7 +498,8 @@ class LoneTick {
       const Twist velocity{plain(body.v.l), Body::turning(plain(body.q), plain(body.spin), shape(i).moments)};
       if (!(excess(pose(i), velocity) <= 1)) return false;
     }
-    for (int i = 0; i < count_; ++i) {
+    for (int i = 0; i < layout_.nodes * layout_.slots; ++i) {
+      if (!room_.contacts[i].there) continue;
       const V3<double>& impulse = room_.contacts[i].impulse;
       carried = carried || impulse.x != 0 || impulse.y != 0 || impulse.z != 0;
     }
@@ -534,6 +554,7 @@ class LoneTick {
   bool awake_ = true;
   bool first_look_ = true;  // of the tick
   int count_ = 0;
+  int solves_ = 0;
   double step_ = 0;
 };
 

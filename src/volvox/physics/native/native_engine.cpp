@@ -27,15 +27,20 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
     info_.own_state = "who sleeps, the impulses of contacts, what slips or rests on a limit";
     info_.limits = "meshes, height fields and planes only on bodies that do not move";
   }
+  ~NativeEngine() override { come_home(true); }
+  NativeEngine(const NativeEngine&) = delete;
+  NativeEngine& operator=(const NativeEngine&) = delete;
 
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
+    come_home(true);
     keep_contacts();
     const BodyId id = system_.add(desc);
     simulator_.add_body(id.index);
     return id;
   }
   void remove_body(BodyId id) override {
+    come_home(true);
     keep_contacts();
     VOLVOX_CHECK(system_.body_ids.alive(id), "removing a body that is not there");
     while (!system_.joints_of[id.index].empty()) remove_joint(system_.joints_of[id.index].back());
@@ -43,12 +48,14 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
     system_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
+    come_home(true);
     keep_contacts();
     const JointId id = system_.add(desc);
     simulator_.add_joint(id.index);
     return id;
   }
   void remove_joint(JointId id) override {
+    come_home(true);
     keep_contacts();
     VOLVOX_CHECK(system_.joint_ids.alive(id), "removing a joint that is not there");
     simulator_.before_joint_removed(id.index);
@@ -56,6 +63,8 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
   }
   void set_joint_friction(JointId id, double friction) override {
     VOLVOX_CHECK(system_.joint_ids.alive(id) && friction >= 0, "no friction of a joint that is there");
+    if (system_.joint_descs[id.index].friction == friction) return;
+    come_home(true);
     system_.joint_descs[id.index].friction = friction;
   }
   double joint_friction(JointId id) const override {
@@ -63,6 +72,7 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
     return system_.joint_descs[id.index].friction;
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    come_home(true);
     keep_contacts();
     VOLVOX_CHECK(system_.body_ids.alive(id), "placing a body that is not there");
     system_.poses[id.index] = pose;
@@ -70,9 +80,13 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
     simulator_.place_body(id.index);
     for (JointId joint : system_.joints_of[id.index]) system_.measure_joint(joint.index);
   }
-  void set_gravity(const Vec3& gravity) override { system_.gravity = gravity; }
+  void set_gravity(const Vec3& gravity) override {
+    come_home(true);
+    system_.gravity = gravity;
+  }
 
   StepStatus advance(Time begin, Time end) override {
+    come_home(true);
     if (StepStatus status = problem_with_inputs(system_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
     if (tick <= 0) return {};
@@ -104,6 +118,7 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
   }
 
   void archive(Archive& ar) override {
+    come_home(ar.loading());
     keep_contacts();
     system_.archive(ar);
     if (ar.ok()) simulator_.archive(ar);
@@ -111,8 +126,10 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
   double collision_s() const override { return simulator_.collision_s(); }
   native::Simulator& simulator() { return simulator_; }
   using SystemEngine::contacts_changed;
+  void set_away(std::function<void(bool changes)> come_home) { come_home_ = std::move(come_home); }
 
   bool archive_common(Archive& ar) override {
+    come_home(ar.loading());
     keep_contacts();
     system_.archive(ar);
     if (ar.loading() && ar.ok()) simulator_.begin_from_system();
@@ -120,9 +137,18 @@ class NativeEngine final : public SystemEngine, public JointFriction, public Sta
   }
 
  private:
-  void read_contacts(std::vector<Contact>& out) const override { simulator_.read_contacts(out); }
+  void read_contacts(std::vector<Contact>& out) const override {
+    come_home(false);
+    simulator_.read_contacts(out);
+  }
+  void come_home(bool changes) const {
+    if (!come_home_) return;
+    const auto call = come_home_;  // it may put another in its place
+    call(changes);
+  }
 
   native::Simulator simulator_;
+  std::function<void(bool changes)> come_home_;  // see native_set_away()
 };
 
 }  // namespace
@@ -133,6 +159,9 @@ native::Simulator* native_simulator(Engine& engine) {
 }
 void native_contacts_changed(Engine& engine) {
   if (auto* native = dynamic_cast<NativeEngine*>(&engine)) native->contacts_changed();
+}
+void native_set_away(Engine& engine, std::function<void(bool changes)> come_home) {
+  if (auto* native = dynamic_cast<NativeEngine*>(&engine)) native->set_away(std::move(come_home));
 }
 
 std::unique_ptr<Engine> make_native_engine(const EngineSettings& settings) {

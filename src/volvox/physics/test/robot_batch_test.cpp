@@ -4,21 +4,8 @@
 
 #include <cstdlib>
 
-#include "volvox/physics/native/lone.h"
 #include "volvox/physics/native/test/lone_robots.h"
-
-namespace volvox::physics::cuda {
-
-// The kernels of a GPU, one robot after the other on the processor.
-struct DeviceRobots {
-  const native::LonePattern* pattern;
-  std::vector<double> words;
-  std::vector<MotorWave> waves;
-  std::vector<DeviceEnd> ends;
-  std::unique_ptr<native::LargestLoneRoom> room;
-};
-
-}  // namespace volvox::physics::cuda
+#include "volvox/physics/test/processor_device.h"
 
 namespace volvox::physics {
 namespace {
@@ -29,50 +16,8 @@ using cuda::DeviceApi;
 using cuda::DeviceEnd;
 using cuda::DeviceRobots;
 using cuda::DeviceTick;
+using cuda::processor_api;
 using native::LoneEnd;
-
-DeviceApi processor_api() {
-  DeviceApi api;
-  api.version = cuda::device_api_version;
-  api.create = [](const native::LonePattern* pattern, std::size_t count, char*) {
-    auto* robots =
-        new DeviceRobots{pattern, {}, {}, std::vector<DeviceEnd>(count), std::make_unique<native::LargestLoneRoom>()};
-    robots->words.resize(count * static_cast<std::size_t>(layout_of(*pattern).all_words()));
-    robots->waves.resize(count * static_cast<std::size_t>(layout_of(*pattern).nodes - 1));
-    return robots;
-  };
-  api.destroy = [](DeviceRobots* robots) { delete robots; };
-  api.load = [](DeviceRobots* r, std::size_t first, std::size_t count, const double* words, const MotorWave* waves,
-                char*) {
-    const std::size_t width = r->words.size() / r->ends.size(), joints = r->waves.size() / r->ends.size();
-    std::copy_n(words, count * width, r->words.data() + first * width);
-    std::copy_n(waves, count * joints, r->waves.data() + first * joints);
-    std::fill_n(r->ends.begin() + static_cast<std::ptrdiff_t>(first), count, DeviceEnd{});
-    return DeviceAnswer::done;
-  };
-  api.step = [](DeviceRobots* r, const DeviceTick* ticks, std::size_t count, double*, char*) {
-    const std::size_t width = r->words.size() / r->ends.size(), joints = r->waves.size() / r->ends.size();
-    for (std::size_t i = 0; i < r->ends.size(); ++i) {
-      for (std::size_t k = 0; k < count && r->ends[i].end == LoneEnd::moved; ++k) {
-        std::vector<MotorCommand> commands(joints + 8);
-        for (std::size_t node = 1; node <= joints; ++node)
-          commands[static_cast<std::size_t>(r->pattern->links[node].joint_index)] =
-              r->waves[i * joints + node - 1].at(ticks[k].time);
-        r->ends[i].end = tick_lone(*r->pattern, *r->room, std::span(r->words).subspan(i * width, width), commands,
-                                   ticks[k].length, k + 1 == count);
-        r->ends[i].ticks += r->ends[i].end == LoneEnd::moved;
-      }
-    }
-    return DeviceAnswer::done;
-  };
-  api.save = [](DeviceRobots* r, std::size_t first, std::size_t count, double* words, DeviceEnd* ends, char*) {
-    const std::size_t width = r->words.size() / r->ends.size();
-    std::copy_n(r->words.data() + first * width, count * width, words);
-    std::copy_n(r->ends.data() + first, count, ends);
-    return DeviceAnswer::done;
-  };
-  return api;
-}
 
 // Robots with their engines, once for a device and once alone.
 struct Worlds {

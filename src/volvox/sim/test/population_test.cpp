@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "volvox/base/test/temporary_folder.h"
+#include "volvox/physics/test/processor_device.h"
 #include "worlds.h"
 
 namespace volvox::sim {
@@ -15,8 +16,11 @@ struct PopulationTest : testing::Test {
   Stage stage;
 
   PopulationTest() { std::ofstream(folder / "world.sdf") << chain_world; }
-  std::shared_ptr<sim::Run> prepare(std::uint64_t seed) {
+  std::shared_ptr<sim::Run> prepare(std::uint64_t seed, int modules = 2,
+                                    std::optional<physics::Precision> precision = {}) {
     RunOptions options;
+    options.settings = {{"count", std::to_string(modules)}};
+    options.precision = precision;
     options.experiment = (folder / "world.sdf").string();
     options.duration = 1;
     options.seed = seed;
@@ -78,6 +82,158 @@ TEST_F(PopulationTest, OneThatFailsDoesNotStopTheOthers) {
   population.step(1, std::vector<std::size_t>{0, 1}, again);
   EXPECT_EQ(all[0]->simulation().tick(), 3);
   EXPECT_EQ(all[1]->simulation().tick(), 11);
+}
+
+using physics::cuda::Device;
+using physics::cuda::DeviceAnswer;
+using physics::cuda::DeviceApi;
+
+// Worlds on the kernels of a device, beside the same worlds alone.
+struct DevicePopulationTest : PopulationTest {
+  std::vector<std::shared_ptr<sim::Run>> alone, together;
+  std::unique_ptr<Population> population;
+
+  // One module: the device moves it. Two: they may touch each other, part and dock.
+  void make(const DeviceApi& api, int worlds, int threads, int modules = 1) {
+    for (int i = 0; i < worlds; ++i)
+      for (auto* runs : {&alone, &together})
+        runs->push_back(prepare(static_cast<std::uint64_t>(i) + 1, modules, physics::Precision::double_));
+    population = std::make_unique<Population>(together, threads, Device::of(api));
+  }
+  void step(int ticks) {
+    for (const auto& run : alone)
+      for (int tick = 0; tick < ticks; ++tick) ASSERT_TRUE(run->step().ok());
+    for (const StepStatus& status : population->step(ticks)) ASSERT_TRUE(status.ok()) << status.text();
+  }
+  void compare() {
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      ASSERT_EQ(alone[i]->simulation().hash(), together[i]->simulation().hash())
+          << "world " << i << " at tick " << alone[i]->simulation().tick();
+  }
+};
+
+TEST_F(DevicePopulationTest, WorldsHaveTheSameBitsOnADevice) {
+  static const DeviceApi api = physics::cuda::processor_api();
+  make(api, 20, 2);
+  for (const int ticks : {1, 2, 40, 77}) step(ticks), compare();
+  EXPECT_GT(population->on_device().ticks, 20 * 120 * 9 / 10);
+  EXPECT_EQ(population->on_device().failure, "");
+}
+
+TEST_F(DevicePopulationTest, WorldsThatDockAndPartAreLeftToTheirEnginesByName) {
+  static const DeviceApi api = physics::cuda::processor_api();
+  make(api, 4, 1, 2);
+  for (const int ticks : {30, 60}) step(ticks), compare();
+  const Population::OnDevice on_device = population->on_device();
+  std::int64_t left = 0;
+  for (const auto& [why, count] : on_device.left) left += count;
+  EXPECT_EQ(left + on_device.ticks, 4 * 90);
+  EXPECT_FALSE(on_device.left.empty());
+}
+
+using OnAGpu = DevicePopulationTest;
+TEST_F(OnAGpu, WorldsHaveTheSameBits) {
+  const auto device = Device::find();
+  if (!device.ok()) GTEST_SKIP() << "not tested, because there is no GPU here: " << device.error().text();
+  make((*device)->api(), 20, 4);
+  population = std::make_unique<Population>(together, 4, *device);
+  for (const int ticks : {1, 2, 40, 77}) step(ticks), compare();
+  EXPECT_GT(population->on_device().ticks, 20 * 120 * 9 / 10);
+  EXPECT_EQ(population->on_device().failure, "");
+}
+
+// What is asked and changed from outside meanwhile.
+TEST_F(DevicePopulationTest, WorldsAreAskedAndChangedBetweenTicks) {
+  static const DeviceApi api = physics::cuda::processor_api();
+  make(api, 12, 2);
+  step(30);
+  std::vector<physics::Contact> ours, theirs;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    alone[i]->simulation().world().contacts(ours), together[i]->simulation().world().contacts(theirs);
+    ASSERT_EQ(ours.size(), theirs.size());
+    for (std::size_t c = 0; c < ours.size(); ++c) EXPECT_EQ(ours[c].force, theirs[c].force);
+  }
+  step(3);
+  for (auto* runs : {&alone, &together}) {
+    world::World& pushed = (*runs)[0]->simulation().world();
+    pushed.push(0, {{0, 0, 5}, {}});
+    world::World& moved = (*runs)[1]->simulation().world();
+    Pose lifted = moved.link_pose(0);
+    lifted.position.z += 0.3;
+    moved.place_link(0, lifted, {});
+    const auto held = (*runs)[2]->simulation().world().link_pose(1);
+    (void)(*runs)[2]->simulation().world().hold(1, held, 0.1, 0.2);
+    const auto snapshot = (*runs)[3]->snapshot();
+    ASSERT_TRUE(snapshot.ok());
+    for (int tick = 0; tick < 5; ++tick) (void)(*runs)[3]->simulation().step();
+    ASSERT_TRUE((*runs)[3]->restore(*snapshot).ok());
+    ASSERT_TRUE((*runs)[4]->simulation().change_engine("bullet", stage.library.engines).ok());
+  }
+  step(1), step(20), compare();
+  const Population::OnDevice on_device = population->on_device();
+  const auto left = [&](const std::string& part) {
+    return std::ranges::any_of(on_device.left,
+                               [&](const auto& why) { return why.first.find(part) != std::string::npos; });
+  };
+  EXPECT_TRUE(left("forces from outside"));
+  EXPECT_TRUE(left("engine 'bullet' has no such kernels"));
+}
+
+// After so many calls nothing is done any more, as where a GPU is full or lost.
+template <int calls>
+DeviceApi failing_api() {
+  static int ticks = 0;
+  ticks = 0;
+  DeviceApi api = physics::cuda::processor_api();
+  api.tick = [](physics::cuda::DeviceRobots* r, const double* orders, double* watched, physics::cuda::DeviceEnd* ends,
+                double* seconds, char* message) {
+    static const DeviceApi plain = physics::cuda::processor_api();
+    if (++ticks <= calls) return plain.tick(r, orders, watched, ends, seconds, message);
+    std::ranges::fill(r->words, std::nan(""));
+    std::strcpy(message, "it is gone");
+    return DeviceAnswer::failed;
+  };
+  api.save = [](physics::cuda::DeviceRobots* r, std::size_t first, std::size_t count, double* words,
+                physics::cuda::DeviceEnd* ends, char* message) {
+    static const DeviceApi plain = physics::cuda::processor_api();
+    if (ticks <= calls) return plain.save(r, first, count, words, ends, message);
+    std::strcpy(message, "it is gone");
+    return DeviceAnswer::failed;
+  };
+  return api;
+}
+
+TEST_F(DevicePopulationTest, EnginesGoOnWhereTheDeviceFails) {
+  static const DeviceApi api = failing_api<45>();
+  make(api, 6, 2);
+  step(40), compare();
+  step(40), compare();
+  const Population::OnDevice on_device = population->on_device();
+  EXPECT_GT(on_device.ticks, 6 * 40 * 9 / 10);
+  EXPECT_NE(on_device.failure.find("it is gone"), std::string::npos) << on_device.failure;
+  EXPECT_GE(on_device.left.at(on_device.failure), 6 * 35);
+  EXPECT_LT(on_device.ticks, 6 * 46);
+}
+
+TEST_F(DevicePopulationTest, EnginesGoOnWhereTheDeviceIsFull) {
+  static DeviceApi api = physics::cuda::processor_api();
+  api.create = [](const physics::native::LonePattern*, std::size_t, char* message) -> physics::cuda::DeviceRobots* {
+    std::strcpy(message, "out of memory");
+    return nullptr;
+  };
+  make(api, 3, 1);
+  step(10), compare();
+  EXPECT_EQ(population->on_device().ticks, 0);
+  ASSERT_EQ(population->on_device().left.size(), 1u);
+  EXPECT_NE(population->on_device().left.begin()->first.find("out of memory"), std::string::npos);
+}
+
+TEST_F(DevicePopulationTest, AWorldThatGoesBeforeThePopulationEndsTakesItsState) {
+  static const DeviceApi api = physics::cuda::processor_api();
+  make(api, 3, 1);
+  step(10);
+  population.reset();
+  compare();
 }
 
 // In place: back to an earlier tick, forth to a later one, and the samples go with it.
