@@ -54,7 +54,8 @@ void commit_plane_contacts(PlaneContacts& planes, const Flock<T>& flock) {
     for (std::size_t lane = 0; lane < lane_count<T>; ++lane) {
       rows[lane] = nobody;
       if (lane >= flock.members.size() || !flock.members[lane].on_planes) continue;
-      const std::span<PlanePoint> points = planes.points(detail::at(flock.members[lane].tree->bodies()[detail::at(node)]));
+      const std::span<PlanePoint> points =
+          planes.points(detail::at(flock.members[lane].tree->bodies()[detail::at(node)]));
       if (k >= points.size()) continue;
       rows[lane] = &points[k].impulse.x;
       points[k].active = take(c.active, static_cast<int>(lane));
@@ -133,8 +134,8 @@ void end_flock(World& world, const PlaneContacts& planes, Flock<T>& flock, const
     }
   }
   VOLVOX_ASSERT(pattern != nullptr && pattern->links().size() == flock.bodies.size());
-  flock_kernels<T>().end_tick({row(pattern->shapes()), row(pattern->links()), row(flock.bodies), row(flock.joints)}, end.tick,
-                        {poses, twists, joints, loads});
+  flock_kernels<T>().end_tick({row(pattern->shapes()), row(pattern->links()), row(flock.bodies), row(flock.joints)},
+                              end.tick, {poses, twists, joints, loads});
   for (const FlockMember& member : flock.members) {
     if (!member.tree) continue;
     for (std::size_t i = 1; i < flock.bodies.size(); ++i) {
@@ -198,7 +199,8 @@ void keep_before(World& world, PlaneContacts& planes, Flock<T>& flock, std::span
 }
 
 // Puts it back.
-inline void restore_before(World& world, PlaneContacts& planes, const Tree& tree, std::span<const double> before, bool ends) {
+inline void restore_before(World& world, PlaneContacts& planes, const Tree& tree, std::span<const double> before,
+                           bool ends) {
   std::size_t next = 0;
   for_each_overwritten(world, planes, tree, ends, [&](double* first, auto count) {
     std::memcpy(first, before.data() + next, count * sizeof(double));
