@@ -35,7 +35,7 @@ using PropagationRegistry = Registry<PropagationFactory>;
 // (network().now()); it may call send().
 class Receiver {
  public:
-  // The sender is for those who watch the run: a message that came through a dock does not tell it to the agent.
+  // `sender` is for recorders and viewers. The agent does not learn it from a message that came through a dock.
   virtual void received(AgentIndex agent, AgentIndex sender, Message message) = 0;
   virtual void sent(AgentIndex agent, const SendReport& report) = 0;
 

@@ -1,7 +1,7 @@
 // Messages between modules. A message leaves at an outlet: at a dock the attached module receives it; on a radio or bus
 // every listening module does, or only the module that it is addressed to. Times are exact simulated times.
 // A message owns its payload: sender and receivers share no memory, so modules may think in parallel.
-// Deterministic: what arrives when depends on no thread.
+// Deterministic: the time of arrival does not depend on threads.
 #pragma once
 
 #include <cstddef>

@@ -25,8 +25,8 @@ class DockFinder {
   }
   // To be called in ascending order of docks. Docks of one owner follow each other, and lie near each other.
   void add(DockIndex dock, PlacementIndex owner, const Vec3& position);
-  // All pairs within `reach` (m) of different owners that `may_join`, the nearest first; pairs of equal distance are in
-  // the order of their docks. What may not join is not kept: n docks in one place are n squared pairs.
+  // All pairs of docks of different owners within `reach` (m) for which `may_join` is true, the nearest first; pairs of
+  // equal distance are in the order of their docks. Other pairs are not stored: n docks in one place have n^2 pairs.
   const std::vector<Pair>& find(double reach, const std::function<bool(DockIndex, DockIndex)>& may_join);
 
   std::size_t memory_bytes() const;
