@@ -93,7 +93,7 @@ struct ClaimsFile : testing::Test {
 TEST_F(ClaimsFile, IsRead) {
   EXPECT_EQ(error(R"({"paper": "004", "title": "Roles", "claims": [
     {"place": "section 5", "claim": "in step", "experiment": "roles/arm", "set": {"modules": 5, "robot": "conro"},
-     "metric": "sync_time_s", "paper_value": 3, "tolerance": 0.1, "unit": "s"},
+     "metric": "sync_time_s", "paper_value": 3, "tolerance": 0.1, "unit": "s", "trials": 100},
     {"place": "figure 9", "claim": "walkers meet", "missing": "not built yet"}]})"),
             "");
   const auto claims = read_claims(folder / "claims.json");
@@ -101,6 +101,8 @@ TEST_F(ClaimsFile, IsRead) {
   EXPECT_EQ((*claims)[0].paper, "004");
   EXPECT_EQ((*claims)[0].set.at("modules"), "5");
   EXPECT_EQ((*claims)[0].set.at("robot"), "conro");
+  EXPECT_EQ((*claims)[0].trials, 100u);
+  EXPECT_EQ((*claims)[1].trials, 0u);
   EXPECT_EQ((*claims)[1].missing, "not built yet");
 }
 
@@ -126,6 +128,8 @@ TEST_F(ClaimsFile, MistakesNameTheFileAndTheClaim) {
   expect(one(good + R"(, "at_least": 3, "better": "up")"), "better is");
   expect(one(good + R"(, "at_least": 3, "set": 4)"), "set is an object");
   expect(one(good + R"(, "at_least": 3, "chance": 4)"), "chance is");
+  for (const char* trials : {"0", "2.5", "1e9", "-1", "\"100\""})
+    expect(one(good + R"(, "at_least": 3, "trials": )" + trials), "trials is");
 }
 
 }  // namespace
