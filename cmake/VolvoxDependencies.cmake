@@ -21,8 +21,6 @@ if(TARGET mujoco::mujoco)
   # Debian's target names a folder of headers of another package, which its own do not need.
   set_target_properties(mujoco::mujoco PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "")
 endif()
-# The render engine 'picture' is there where libepoxy is.
-pkg_check_modules(EPOXY IMPORTED_TARGET epoxy)
 if(VOLVOX_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)

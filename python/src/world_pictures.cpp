@@ -52,11 +52,11 @@ py::object WorldHandle::picture(const std::string& camera, int width, int height
     arguments.size = fmt::format("{}x{}", width, height);
     arguments.docks = docks;
     const std::string wanted = arguments.size + " " + docks;
-    if (!pictures_ || pictures_->made_for != wanted || pictures_->thread != std::this_thread::get_id()) {
+    if (!pictures_ || pictures_->made_for != wanted) {
       pictures_.reset();
       auto studio = cli::Studio::create(arguments, cli::render_engines(standard_library()), *run_, 1);
       if (!studio.ok()) return studio.error();
-      pictures_.reset(new Pictures{std::move(*studio), wanted, std::this_thread::get_id()});
+      pictures_.reset(new Pictures{std::move(*studio), wanted});
     }
     cli::Studio& studio = pictures_->studio;
     view::Frame frame;

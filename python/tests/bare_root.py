@@ -41,12 +41,7 @@ def main() -> None:
         with volvox.load(name) as world:
             world.step(2)
     with volvox.load("remod3d/snake") as world:
-        try:
-            world.picture()
-            raise AssertionError("a picture without EGL")
-        except volvox.InputError as error:  # it says what is missing
-            assert "EGL" in str(error), error
-            print(f"pictures: {str(error).splitlines()[0]}")
+        assert world.picture(width=320, height=240).shape == (240, 320, 3)
     files = importlib.metadata.files("volvox") or []
     licences = [file.name for file in files if "third-party" in str(file)]
     assert len(licences) > 10, licences

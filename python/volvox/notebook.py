@@ -110,7 +110,7 @@ def film(
     docks: str = "state",
     speed: float = 1.0,
 ) -> Film:
-    """Steps a world for so many seconds and takes `rate` pictures a simulated second. Needs EGL, as World.picture."""
+    """Steps a world for so many seconds and takes `rate` pictures a simulated second."""
     if not 0 < seconds < 1e6 or not 0 < rate < 1e4:
         raise InputError(f"a film of {seconds} s with {rate} pictures a second is not possible; give positive numbers")
     every = max(1, round(1 / (rate * world.dt)))

@@ -427,13 +427,13 @@ class World:
 
     def picture(self, camera: str = "", *, width: int = 640, height: int = 480, docks: str = "state") -> npt.NDArray[np.uint8]:
         """(height, width, 3): a picture, sRGB. camera: corner, front, back, left, right, top, "X,Y,Z", "X,Y,Z:X,Y,Z" or
-        MODULE.SENSOR; docks: none, state or load. Needs EGL (libegl1, libgl1-mesa-dri)."""
+        MODULE.SENSOR; docks: none, state or load."""
         return self._core.picture(camera, int(width), int(height), docks)
 
     def depth(self, camera: str = "", *, width: int = 640, height: int = 480, range: float = 100.0) -> npt.NDArray[np.float32]:
         """(height, width): how far what is seen lies along the camera's axis, in m; inf where nothing is within `range`
         m. camera: as in picture(), whose pixels it shares. By ray casting at colliders and particles, as sensors
-        see them: needs no EGL, and has the same bits everywhere."""
+        see them."""
         return self._core.depth(camera, int(width), int(height), float(range))
 
     def mjcf(self) -> tuple[str, list[str]]:
@@ -468,7 +468,7 @@ class World:
         speed: float = 1.0,
     ) -> notebook.Film:
         """Steps for so many seconds and takes `rate` pictures a simulated second. In Jupyter the result shows itself, with
-        a slider, without a server; Film.save() writes it as a page. Needs EGL, as picture()."""
+        a slider, without a server; Film.save() writes it as a page."""
         return notebook.film(
             self, seconds, rate=rate, camera=camera, width=width, height=height, docks=docks, speed=speed
         )

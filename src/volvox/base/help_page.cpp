@@ -47,7 +47,6 @@ constexpr Rule words[] = {
     {"particles", "particles"},
     {"recording", "howto#record-replay-export"},
     {"snapshot", "howto#save-and-go-on"},
-    {"EGL", "howto#make-pictures-and-films"},
     {"ffmpeg", "howto#make-pictures-and-films"},
     {"camera", "howto#make-pictures-and-films"},
     {"--set", "howto#change-a-parameter-without-a-program"},

@@ -73,7 +73,6 @@ std::vector<const evolve::Individual*> best_of(const evolve::Evolution& evolutio
   return chosen;
 }
 
-#ifdef VOLVOX_HAS_PICTURE
 // The first trial of a genome as a film.
 Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library& library) {
   sim::RunOptions options;
@@ -89,7 +88,6 @@ Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library&
   (*run)->finish();
   return (*film)->finish();
 }
-#endif
 
 class EvolutionFolder {
  public:
@@ -118,7 +116,6 @@ class EvolutionFolder {
       entry.file = name + ".json";
       if (auto done = write_file(folder_ / entry.file, evolution_.genome_file(*one, folder_ / "gallery")); !done.ok())
         return done;
-#ifdef VOLVOX_HAS_PICTURE
       PictureArguments picture;
       picture.run.experiment = (folder_ / entry.file).string();
       picture.run.quiet = true;
@@ -132,9 +129,6 @@ class EvolutionFolder {
         if (auto filmed = film_of(folder_ / entry.file, file, library); filmed.ok()) entry.film = file;
         else log.warning("there is no film of the best: " + filmed.error().text());
       }
-#else
-      (void)film, (void)library, (void)log;
-#endif
     }
     return write_file(folder_ / "index.html", evolve::evolution_page(evolution_, shown, facts));
   }

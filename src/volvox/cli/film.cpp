@@ -7,14 +7,10 @@
 #include <cmath>
 #include <map>
 
-#ifdef VOLVOX_HAS_PICTURE
-#  include "volvox/view/picture/image_file.h"
-#  include "volvox/view/picture/video.h"
-#endif
+#include "volvox/view/picture/image_file.h"
+#include "volvox/view/picture/video.h"
 
 namespace volvox::cli {
-
-#ifdef VOLVOX_HAS_PICTURE
 
 Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
                                                     const view::RenderEngineRegistry& engines) {
@@ -177,16 +173,22 @@ Result<void> Film::take() {
   studio_.capture(*run_, frame_);
   if (arguments_.rays) view::capture_rays(simulation.minds(), frame_);
   if (arguments_.messages) frame_.traffic = traffic_.take(simulation);
+  if (auto last = await_picture(); !last.ok()) return last;
   if (auto changed = studio_.use_renderer_of(simulation.now().seconds()); !changed.ok()) return changed;
   if (auto shown = studio_.engine->show(frame_); !shown.ok()) return shown;
   auto camera = follow();
   if (!camera.ok()) return camera.error();
   camera_ = *camera;
-  auto image = studio_.engine->image(camera_);
-  if (!image.ok()) return image.error();
   ++taken_;
-  return writer_->write(*image);
+  picture_ = std::async(std::launch::async, [this]() -> Result<void> {
+    auto image = studio_.engine->image(camera_);
+    if (!image.ok()) return image.error();
+    return writer_->write(*image);
+  });
+  return {};
 }
+
+Result<void> Film::await_picture() { return picture_.valid() ? picture_.get() : Result<void>(); }
 
 void Film::observe() {
   const sim::Simulation& simulation = run_->simulation();
@@ -197,35 +199,9 @@ void Film::observe() {
 }
 
 Result<void> Film::finish() {
+  if (auto last = await_picture(); status_.ok()) status_ = last;
   if (!status_.ok()) return status_;
   return writer_->finish();
 }
-
-#else
-
-namespace {
-Error no_pictures() {
-  return Error("this build of Volvox makes no pictures and no videos", "install libepoxy-dev and build again");
-}
-}  // namespace
-
-Result<std::vector<RendererChange>> parse_renderers(const std::string&, const view::RenderEngineRegistry&) {
-  return no_pictures();
-}
-Result<void> Studio::use_renderer_of(double) { return no_pictures(); }
-Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const sim::Run&, double) {
-  return no_pictures();
-}
-model::Bounds Studio::subject(const view::Frame&) const { return {}; }
-void Studio::capture(const sim::Run&, view::Frame&) const {}
-Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&,
-                                           sim::Run&) {
-  return no_pictures();
-}
-Film::~Film() = default;
-void Film::observe() {}
-Result<void> Film::finish() { return {}; }
-
-#endif
 
 }  // namespace volvox::cli

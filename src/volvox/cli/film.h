@@ -1,7 +1,9 @@
 // Pictures and videos of a run.
-// SI units. Only reads the run, from its thread: a run has the same state hash with and without a film.
+// SI units. Only reads the run, from its thread: a run has the same state hash with and without a film. What it has
+// read is drawn and written by another thread.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +70,7 @@ class Film {
  private:
   Film() = default;
   Result<void> take();
+  Result<void> await_picture();
   Result<view::Camera> follow();
 
   static constexpr int frames_per_second = 30;
@@ -82,6 +85,7 @@ class Film {
   std::int64_t taken_ = 0;
   double begin_ = 0;
   Result<void> status_;
+  std::future<Result<void>> picture_;  // drawn and written while the next ticks are simulated; ends before what it uses
 };
 
 }  // namespace volvox::cli

@@ -7,13 +7,9 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
 #include "volvox/cli/terminal.h"
-#ifdef VOLVOX_HAS_PICTURE
-#  include "volvox/view/picture/image_file.h"
-#endif
+#include "volvox/view/picture/image_file.h"
 
 namespace volvox::cli {
-
-#ifdef VOLVOX_HAS_PICTURE
 
 namespace {
 
@@ -82,13 +78,5 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
                last.time.seconds(), image->width, image->height, studio->engine->info().device);
   return done;
 }
-
-#else
-
-int picture_command(const PictureArguments&, sim::Library&, Log&) {
-  return complain(Error("this build of Volvox makes no pictures", "install libepoxy-dev and build again"));
-}
-
-#endif
 
 }  // namespace volvox::cli

@@ -1,24 +1,20 @@
 // The only file that names the render engines of this build.
 #include "volvox/view/render_engine.h"
 
-#ifdef VOLVOX_HAS_PICTURE
-#  include "volvox/view/picture/picture_engine.h"
-#endif
+#include "volvox/view/picture/picture_engine.h"
 
 namespace volvox::view {
 
 RenderEngineRegistry built_in_render_engines() {
   RenderEngineRegistry registry("render engine");
-#ifdef VOLVOX_HAS_PICTURE
   registry.add(
       "picture",
       [](const Parameters& parameters) -> Result<std::unique_ptr<RenderEngine>> {
         auto settings = picture::PictureSettings::read(parameters);
         if (!settings.ok()) return settings.error();
-        return picture::make_picture_engine(*settings);
+        return Result<std::unique_ptr<RenderEngine>>(picture::make_picture_engine(*settings));
       },
-      "off-screen, by EGL: pictures and video without a display");
-#endif
+      "pictures and video, drawn by the processor: no display, no graphics card");
   return registry;
 }
 

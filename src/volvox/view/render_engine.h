@@ -1,7 +1,7 @@
 // The interface of render engines (seed 003's RenderEngine): an engine takes a tree of render
 // nodes, once, and then one frame after another. Engines are chosen by name from a registry, to which
 // plugins add theirs; the loop and the experiments depend on none of them. An engine is used by one
-// thread at a time.
+// thread at a time, which need not be the one that made it.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ struct Image {
 struct RenderEngineInfo {
   std::string name;
   std::string description;  // one line
-  std::string device;       // the GPU or software renderer: "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string device;       // what draws: "the processor (avx2, 2 threads)"
   bool makes_images = false;
 };
 

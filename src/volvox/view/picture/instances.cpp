@@ -14,8 +14,7 @@ struct DetailLimit {
 };
 constexpr DetailLimit detail_limits[] = {{70, 600}, {34, 120}, {18, 24}, {11, 12}};
 constexpr double shadow_detail = 0.35;  // shadows have soft edges, so a coarser mesh is enough
-constexpr double tiny_pixels = 34;
-constexpr double smallest_marker = 4;  // pixels; smaller markers are not drawn
+constexpr double smallest_marker = 4;   // pixels; smaller markers are not drawn
 
 std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
   std::size_t triangles = std::numeric_limits<std::size_t>::max();
@@ -26,10 +25,9 @@ std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
   return level;
 }
 
-std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool tiny,
-                     bool inside = false) {
-  return (std::uint64_t{inside} << 63) | (std::uint64_t{tiny} << 60) | (std::uint64_t{marker} << 62) |
-         (std::uint64_t{translucent} << 61) | (std::uint64_t{mesh} << 8) | level;
+std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool inside = false) {
+  return (std::uint64_t{inside} << 63) | (std::uint64_t{marker} << 62) | (std::uint64_t{translucent} << 61) |
+         (std::uint64_t{mesh} << 8) | level;
 }
 
 Instance instance_at(const Pose& pose, double scale) {
@@ -68,15 +66,6 @@ double Viewpoint::pixels(const Vec3& centre, double radius) const {
   return 2 * radius / std::max(dot(centre - eye, forward), near) * pixels_per_tangent;
 }
 
-std::array<float, 16> Viewpoint::to_clip() const {
-  const auto f = to_float;
-  const double a = -(far + near) / (far - near), b = -2 * far * near / (far - near);
-  const double ex = dot(right, eye), ey = dot(up, eye), ez = dot(forward, eye);
-  return {f(right.x / tan_x), f(up.x / tan_y), f(-a * forward.x),  f(forward.x),    f(right.y / tan_x), f(up.y / tan_y),
-          f(-a * forward.y),  f(forward.y),    f(right.z / tan_x), f(up.z / tan_y), f(-a * forward.z),  f(forward.z),
-          f(-ex / tan_x),     f(-ey / tan_y),  f(a * ez + b),      f(-ez)};
-}
-
 std::vector<Rgba> load_tints(const RenderTree& tree, const Frame& frame) {
   std::vector<float> loads(tree.links(), -1);  // -1: none of its docks is engaged or latching
   for (world::DockIndex d = 0; d < tree.docks(); ++d) {
@@ -109,10 +98,9 @@ void Instances::add(const RenderTree& tree, const Frame& frame, const Viewpoint&
     if (!tints.empty()) instance.tint = tints[i];
     instance.pale = to_float(pale);
     if (view.sees(centre, radius))
-      bodies_.push_back(
-          {key_of(node.mesh, level_for(mesh, pixels), mesh.translucent, false, pixels < tiny_pixels), instance});
+      bodies_.push_back({key_of(node.mesh, level_for(mesh, pixels), mesh.translucent, false), instance});
     if (!mesh.translucent && length(centre) - radius < shadow_reach) {
-      shadows_.push_back({key_of(node.mesh, level_for(mesh, pixels * shadow_detail), false, false, false), instance});
+      shadows_.push_back({key_of(node.mesh, level_for(mesh, pixels * shadow_detail), false, false), instance});
       casters.push_back({centre, radius});
     }
   }
@@ -146,10 +134,9 @@ void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const View
     Instance instance = instance_at({centre, look.shape == sim::CloudLook::Shape::stone ? turn_of(k) : Quat{}}, scale);
     instance.tint = {item.color[0], item.color[1], item.color[2], 255};
     instance.pale = to_float(pale);
-    if (view.sees(centre, radius))
-      bodies_.push_back({key_of(number, level_for(mesh, pixels), false, false, pixels < tiny_pixels), instance});
+    if (view.sees(centre, radius)) bodies_.push_back({key_of(number, level_for(mesh, pixels), false, false), instance});
     if (length(centre) - radius >= shadow_reach) continue;
-    shadows_.push_back({key_of(number, level_for(mesh, pixels * shadow_detail), false, false, false), instance});
+    shadows_.push_back({key_of(number, level_for(mesh, pixels * shadow_detail), false, false), instance});
     casters.push_back({centre, radius});
   }
 }
@@ -164,7 +151,7 @@ void Instances::add_docks(const RenderTree& tree, const Frame& frame, const View
     if (!view.sees(pose.position, node.scale) || view.pixels(pose.position, node.scale) < smallest_marker) continue;
     Instance instance = instance_at(pose, holds ? 1.3 * node.scale : node.scale);
     instance.tint = dock_color(tree.genders[d], dock);
-    bodies_.push_back({key_of(node.mesh, 0, false, true, false, holds), instance});
+    bodies_.push_back({key_of(node.mesh, 0, false, true, holds), instance});
   }
 }
 
@@ -174,8 +161,7 @@ void Instances::pack(std::vector<Sorted>& sorted, std::vector<Instance>& all, st
     const std::uint64_t key = sorted[i].key;
     if (i == 0 || key != sorted[i - 1].key)
       batches.push_back({narrow<std::uint32_t>(key >> 8 & 0xffffffff), narrow<std::uint32_t>(key & 0xff),
-                         (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 60 & 1) != 0, (key >> 63 & 1) != 0,
-                         all.size(), 0});
+                         (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 63 & 1) != 0, all.size(), 0});
     all.push_back(sorted[i].instance);
     ++batches.back().count;
   }

@@ -9,20 +9,18 @@
 
 namespace volvox::view::picture {
 
-// In the layout that goes to the GPU.
 struct Instance {
   std::array<float, 4> place{};  // position relative to the camera's target; w: scale
   std::array<float, 4> turn{};   // quaternion x, y, z, w
   Rgba tint{0, 0, 0, 0};         // a: its share in the colour
   float pale = 0;                // 1: the colour of the background
 };
-static_assert(sizeof(Instance) == 40);
 
 struct Batch {
   std::uint32_t mesh = 0, level = 0;
-  bool translucent = false, marker = false, tiny = false;  // tiny: smaller than 34 pixels
-  bool inside = false;                                     // a marker between two modules, drawn through them
-  std::size_t first = 0, count = 0;                        // range in Instances::all
+  bool translucent = false, marker = false;
+  bool inside = false;               // a marker between two modules, drawn through them
+  std::size_t first = 0, count = 0;  // range in Instances::all
 };
 
 // A camera with its derived axes and scales.
@@ -40,7 +38,6 @@ struct Viewpoint {
 
   bool sees(const Vec3& centre, double radius) const;      // a sphere, relative to the target
   double pixels(const Vec3& centre, double radius) const;  // diameter of a sphere in the picture
-  std::array<float, 16> to_clip() const;
 };
 
 // Colours by link: the load of its most loaded dock; gray if none of its docks is engaged or latching.

@@ -1,5 +1,5 @@
 // Lines of a picture: rays of sensors, messages on wires, rings around antennas. They are drawn as thin
-// strips that face the eye, because OpenGL's own lines are only one pixel wide.
+// strips that face the eye, so that all that is drawn are triangles.
 // Lengths in m, relative to the camera's target. Pure functions.
 #pragma once
 

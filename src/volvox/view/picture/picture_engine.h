@@ -1,5 +1,5 @@
-// The engine `picture`: draws off-screen with OpenGL 3.3 and EGL, so that it needs neither a
-// display nor a graphics card. Not thread-safe: an engine may be used by one thread at a time.
+// The engine `picture`: draws on the processor, so that it needs neither a display nor a graphics card, and pictures
+// have the same bits on every machine. An engine may be used by one thread at a time, and has threads of its own.
 #pragma once
 
 #include "volvox/view/render_engine.h"
@@ -13,6 +13,7 @@ struct PictureSettings {
 
   int width = 1280, height = 720;
   int samples = 4;    // per pixel, against jagged edges; 0: the finished image is smoothed, which is faster
+  int threads = 0;    // 0: as many as there are processors
   double detail = 1;  // above 1: finer meshes and shadows, slower
   DockMarks docks = DockMarks::state;
   bool rays = false;      // of range sensors
@@ -20,12 +21,11 @@ struct PictureSettings {
   bool grid = true;       // lines on the ground every 0.1, 1 and 10 m
   bool scale_bar = true;
 
-  // Reads "width", "height", "samples", "detail", "docks" (none, state, load), "rays", "messages", "grid" and
-  // "scale_bar". If "samples" is not given, it is 4 for a picture (detail above 1) and 0 for a video.
+  // Reads "width", "height", "samples", "threads", "detail", "docks" (none, state, load), "rays", "messages", "grid"
+  // and "scale_bar". If "samples" is not given, it is 4 for a picture (detail above 1) and 0 for a video.
   static Result<PictureSettings> read(const Parameters& parameters);
 };
 
-// The error says what this machine lacks.
-Result<std::unique_ptr<RenderEngine>> make_picture_engine(const PictureSettings& settings);
+std::unique_ptr<RenderEngine> make_picture_engine(const PictureSettings& settings);
 
 }  // namespace volvox::view::picture

@@ -1,37 +1,27 @@
-// The drops of a fluid as one surface that refracts what is behind it: their depths are drawn as balls, smoothed where
-// they belong together, and the finished picture behind is bent, dyed by how much fluid it is seen through, and
+// The drops of a fluid as one surface that refracts what is behind it: their distances are drawn as balls, smoothed
+// where they belong together, and the finished picture behind is bent, dyed by how much fluid it is seen through, and
 // mirrors the sky (screen-space fluid: van der Laan, Green and Sainz 2009; the filter: Truong and Yuksel 2018).
-// Lengths in m, world frame. Belongs to the one thread of the OpenGL context.
+// Lengths in m, world frame. One call at a time; the same at any number of threads.
 #pragma once
 
-#include "volvox/view/picture/gl_objects.h"
+#include "volvox/base/thread_pool.h"
 #include "volvox/view/picture/instances.h"
+#include "volvox/view/picture/water_layers.h"
 
 namespace volvox::view::picture {
 
 class Water {
  public:
-  // For a canvas of this size. `fine`: smoother and slower.
-  Result<void> start(int width, int height, bool fine);
-  // Over what is in the canvas, with its depths.
+  // Over what is in the scene's colours and depths. `fine`: smoother and slower.
   void draw(const sim::CloudLook& look, std::span<const sim::CloudItem> items, const Viewpoint& view,
-            const Canvas& canvas, const std::array<float, 3>& horizon, const std::array<float, 3>& zenith);
+            const Scene& scene, bool fine, ThreadPool* threads);
 
  private:
-  struct Layer {
-    Framebuffer framebuffer;
-    Texture color, depth;
-  };
-  Result<Layer> make_layer(GLint format, GLenum parts, bool with_depth) const;
-  GLsizei gather(const sim::CloudLook& look, std::span<const sim::CloudItem> items, const Viewpoint& view);
-  void set_view(GLuint program, const Viewpoint& view) const;
+  void gather(const sim::CloudLook& look, std::span<const sim::CloudItem> items, const Viewpoint& view);
 
-  int width_ = 0, height_ = 0;
-  bool fine_ = false;
-  Layer behind_, near_[2], hue_;
-  Program drops_, hues_, smooth_, finish_;
-  VertexArray array_, empty_;
-  Buffer buffer_;
+  WaterLayers layers_;  // its memory is used again
+  std::vector<std::uint32_t> behind_;
+  std::vector<float> walls_;
 };
 
 }  // namespace volvox::view::picture

@@ -27,6 +27,13 @@ PictureSettings plain(int width = 320, int height = 240) {
 int difference(Rgba a, Rgba b) { return std::abs(a.r - b.r) + std::abs(a.g - b.g) + std::abs(a.b - b.b); }
 int brightness(Rgba a) { return a.r + a.g + a.b; }
 
+Image smoothed(const Image& image) {
+  std::vector<std::uint32_t> colors;
+  for (std::size_t i = 0; i < image.pixels.size(); i += 3)
+    colors.push_back(image.pixels[i] | image.pixels[i + 1] << 8 | image.pixels[i + 2] << 16);
+  return EdgeSmoother().smoothed(colors, image.width, image.height, nullptr);
+}
+
 template <class Test>
 int count(const Image& image, const Test& test) {
   int found = 0;
@@ -37,11 +44,7 @@ int count(const Image& image, const Test& test) {
 
 class PictureTest : public testing::Test {
  protected:
-  void SetUp() override {
-    auto made = make_picture_engine(plain());
-    if (!made.ok()) GTEST_SKIP() << "nothing is drawn on this machine: " << made.error().text();
-    engine = std::move(*made);
-  }
+  void SetUp() override { engine = make_picture_engine(plain()); }
 
   void stage(model::WorldBuilder& builder, const PictureSettings& settings = plain()) {
     auto built = builder.build();
@@ -49,7 +52,7 @@ class PictureTest : public testing::Test {
     stage(stage_.simulate(std::make_shared<const model::WorldModel>(std::move(*built))), settings);
   }
   void stage(std::unique_ptr<sim::Simulation> made, const PictureSettings& settings = plain()) {
-    engine = std::move(*make_picture_engine(settings));
+    engine = make_picture_engine(settings);
     simulation = std::move(made);
     tree = std::make_shared<const RenderTree>(RenderTree::of(simulation->world()));
     ASSERT_TRUE(engine->load(tree).ok());
@@ -57,7 +60,7 @@ class PictureTest : public testing::Test {
     ASSERT_TRUE(engine->show(frame).ok());
   }
   void exchange_engine(const PictureSettings& settings) {
-    engine = std::move(*make_picture_engine(settings));
+    engine = make_picture_engine(settings);
     ASSERT_TRUE(engine->load(tree).ok());
     ASSERT_TRUE(engine->show(frame).ok());
   }
@@ -147,14 +150,13 @@ TEST(SmoothEdges, ComeCloseToWhatIsCovered) {
         return sum;
       };
       const double jagged = error();
-      EdgeSmoother().smooth(image);
+      image = smoothed(image);
       EXPECT_LT(error(), left * jagged) << slope << " " << upright;
     }
   }
   Image flat{8, 8, std::vector<std::uint8_t>(3 * 64, 100)}, tiny{1, 1, {1, 2, 3}};
-  EdgeSmoother().smooth(flat), EdgeSmoother().smooth(tiny);
-  EXPECT_EQ(flat.pixels, std::vector<std::uint8_t>(3 * 64, 100));
-  EXPECT_EQ(tiny.pixels, (std::vector<std::uint8_t>{1, 2, 3}));
+  EXPECT_EQ(smoothed(flat).pixels, std::vector<std::uint8_t>(3 * 64, 100));
+  EXPECT_EQ(smoothed(tiny).pixels, (std::vector<std::uint8_t>{1, 2, 3}));
 }
 
 TEST_F(PictureTest, ABoxThrowsAShadowAwayFromTheSun) {
@@ -236,7 +238,7 @@ TEST_F(PictureTest, DocksShowTheirStateAndTheirLoad) {
   EXPECT_GT(count(draw(camera), red), before + 100);
 
   settings.docks = DockMarks::load;
-  engine = std::move(*make_picture_engine(settings));
+  engine = make_picture_engine(settings);
   ASSERT_TRUE(engine->load(tree).ok());
   for (DockView& dock : frame.docks) dock = {DockView::enabled | DockView::engaged, 1.0f};
   ASSERT_TRUE(engine->show(frame).ok());
