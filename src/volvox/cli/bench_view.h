@@ -2,6 +2,7 @@
 // For the thread of main, which draws, too. What it prints are times of this machine.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct BenchViewArguments {
   int frames = 120, modules = 1000, threads = 1;  // modules: of the scenes with 1000
   bool json = false;
 };
+// Frames a second of an experiment with these settings, simulated and drawn together at 1280 x 720, ticks of 1/60 s.
+Result<double> drawn_per_second(const std::string& experiment, const std::map<std::string, std::string>& set,
+                                sim::Library& library, Log& log);
 void add_bench_view(CLI::App& bench, BenchViewArguments& arguments);
 int bench_view_command(const BenchViewArguments& arguments, sim::Library& library, Log& log);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
@@ -17,7 +18,8 @@ namespace {
 
 struct Scene {
   std::string name, experiment;
-  bool sized = false;  // it has --modules of them
+  bool sized = false;              // it has --modules of them
+  std::vector<std::string> set{};  // KEY=VALUE
 };
 const std::vector<Scene> figure_1 = {{"1a complex structure", "remod3d/complex_structure"},
                                      {"1b disconnected SuperBots", "remod3d/scatter", true},
@@ -42,7 +44,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Each frame is a tick of the run and a picture of it in memory, as a window would show it.
+// Each frame is a tick of the run and a picture of it in memory, as a window would show it. It is drawn while the next
+// tick is simulated, as a film is.
 Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
   constexpr int warm_up = 5;  // frames: meshes are uploaded, contacts found
   RunArguments run_arguments;
@@ -51,6 +54,7 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
   run_arguments.duration = 1e4;
   run_arguments.threads = arguments.threads;
   run_arguments.view.size = arguments.size;
+  run_arguments.set = scene.set;
   if (scene.sized) run_arguments.set.push_back(fmt::format("modules={}", arguments.modules));
   auto options = run_options(run_arguments);
   if (!options.ok()) return options.error();
@@ -69,18 +73,36 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
   Drawn m{scene.name, scene.experiment, studio->engine->info().device, run.report().modules, arguments.frames};
   std::vector<double> simulate, draw;
   double begin = 0, processor = 0;
+  struct Picture {
+    Result<view::Image> image;
+    double took = 0;  // s
+  };
+  std::future<Picture> drawn;
+  const auto await = [&]() -> Result<void> {
+    if (!drawn.valid()) return {};
+    const Picture picture = drawn.get();
+    draw.push_back(picture.took);
+    return picture.image.ok() ? Result<void>() : picture.image.error();
+  };
   for (int i = -warm_up; i < arguments.frames; ++i) {
-    if (i == 0) begin = platform::monotonic_seconds(), processor = platform::process_cpu_seconds();
+    if (i == 0) {
+      if (auto last = await(); !last.ok()) return last.error();
+      simulate.clear(), draw.clear();
+      begin = platform::monotonic_seconds(), processor = platform::process_cpu_seconds();
+    }
     const double before = platform::monotonic_seconds();
     if (!run.step().ok()) return Error(run.report().failure, "");
-    const double between = platform::monotonic_seconds();
+    simulate.push_back(platform::monotonic_seconds() - before);
     studio->capture(run, frame);
+    if (auto last = await(); !last.ok()) return last.error();
     if (auto shown = studio->engine->show(frame); !shown.ok()) return shown.error();
-    if (const auto image = studio->engine->image(*camera, {}); !image.ok()) return image.error();
-    if (i < 0) continue;
-    simulate.push_back(between - before);
-    draw.push_back(platform::monotonic_seconds() - between);
+    drawn = std::async(std::launch::async, [&] {
+      const double from = platform::monotonic_seconds();
+      auto image = studio->engine->image(*camera, {});
+      return Picture{std::move(image), platform::monotonic_seconds() - from};
+    });
   }
+  if (auto last = await(); !last.ok()) return last.error();
   m.wall = platform::monotonic_seconds() - begin;
   m.processor = platform::process_cpu_seconds() - processor;
   m.simulate = median(std::move(simulate));
@@ -119,11 +141,24 @@ void print(const std::vector<Drawn>& all, const BenchViewArguments& arguments) {
 
 }  // namespace
 
+Result<double> drawn_per_second(const std::string& experiment, const std::map<std::string, std::string>& set,
+                                sim::Library& library, Log& log) {
+  Scene scene{experiment, experiment};
+  for (const auto& [key, value] : set) scene.set.push_back(key + "=" + value);
+  const auto measured = measure(scene, {}, library, log);
+  if (!measured.ok()) return measured.error();
+  return measured->per_second();
+}
+
 int bench_view_command(const BenchViewArguments& arguments, sim::Library& library, Log& log) {
   std::vector<Scene> scenes = figure_1;
   if (!arguments.scenes.empty()) {
     scenes.clear();
-    for (const std::string& name : arguments.scenes) scenes.push_back({name, name});
+    for (const std::string& name : arguments.scenes) {
+      const auto known =
+          std::find_if(figure_1.begin(), figure_1.end(), [&](const Scene& s) { return s.experiment == name; });
+      scenes.push_back(known != figure_1.end() ? *known : Scene{name, name});
+    }
   }
   std::vector<Drawn> all;
   Progress progress("", !is_terminal(2));

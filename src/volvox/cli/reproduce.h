@@ -14,6 +14,7 @@ namespace volvox::cli {
 struct ReproducedClaim {
   report::Claim claim;
   std::vector<std::size_t> runs, than;  // in the plan, one a seed; than: those that they are compared with
+  std::vector<double> measured;         // instead of runs, where drawing is measured, too: frames_per_second
   report::Judgement judgement;
   std::string command;            // of its first seed
   std::filesystem::path picture;  // drawn for it; empty: none

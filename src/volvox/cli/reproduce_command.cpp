@@ -11,6 +11,7 @@
 #include "volvox/base/letters.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/base/text.h"
+#include "volvox/cli/bench_view.h"
 #include "volvox/cli/reproduce.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/run_report.h"
@@ -112,6 +113,11 @@ Result<Reproduction> plan_of(std::vector<Claim> claims, std::size_t seeds, std::
     row.claim = std::move(claim);
     if (row.claim.missing.empty()) {
       if (auto located = sim::locate_experiment(row.claim.experiment, library); !located.ok()) return located.error();
+      if (row.claim.metric == report::frames_per_second) {
+        row.command = command_of(row.claim, first_seed);
+        r.claims.push_back(std::move(row));
+        continue;
+      }
       const std::size_t wanted = row.claim.chance ? seeds : 1;
       auto runs = planner.runs_of(row.claim, false, wanted);
       if (!runs.ok()) return runs.error();
@@ -146,10 +152,20 @@ std::vector<SweepRun*> pending_runs(Reproduction& r, const fs::path& parent) {
   return pending;
 }
 
+// After the runs, one at a time, because drawing takes all processors.
+void measure_drawing(Reproduction& r, sim::Library& library, Log& log) {
+  for (ReproducedClaim& row : r.claims) {
+    if (row.claim.metric != report::frames_per_second) continue;
+    const auto measured = drawn_per_second(row.claim.experiment, row.claim.set, library, log);
+    if (!measured.ok()) log.warning("nothing is drawn: " + measured.error().text());
+    row.measured = {measured.ok() ? *measured : std::numeric_limits<double>::quiet_NaN()};
+  }
+}
+
 void judge_all(Reproduction& r) {
   r.judged = true;
   for (ReproducedClaim& row : r.claims) {
-    std::vector<double> values;
+    std::vector<double> values = row.measured;
     for (std::size_t k = 0; k < row.runs.size(); ++k) {
       values.push_back(value_of(r.plan.runs[row.runs[k]], row.claim.metric));
       if (!row.than.empty()) values.back() /= value_of(r.plan.runs[row.than[k]], row.claim.metric);
@@ -294,6 +310,7 @@ int reproduce_command(const ReproduceArguments& arguments, sim::Library& library
     print_error("stopped on request; continue with the same command and --out " + shell_word(folder->string()));
     return run_failed;
   }
+  measure_drawing(*r, library, log);
   judge_all(*r);
   for (ReproducedClaim& row : r->claims)
     if (!row.runs.empty()) row.results = parent / r->plan.runs[row.runs.front()].folder;

@@ -219,6 +219,9 @@ std::string rule_of(const Claim& claim) {
 
 std::string command_of(const Claim& claim, std::uint64_t seed, bool than) {
   if (claim.experiment.empty()) return {};
+  if (claim.metric == frames_per_second)
+    return "volvox bench view" + (claim.set.contains("modules") ? " --n " + claim.set.at("modules") : "") + " " +
+           claim.experiment;
   return "volvox run " + arguments_of(claim, seed, than);
 }
 

@@ -15,6 +15,9 @@
 
 namespace volvox::report {
 
+// The metric of claims about drawing: simulated and drawn together, as `volvox bench view` measures it.
+inline constexpr const char* frames_per_second = "frames_per_second";
+
 enum class Better { neither, less, more };
 
 // What `volvox picture` draws beside a claim: the view of the paper's figure.
@@ -34,7 +37,7 @@ struct Claim {
   std::optional<std::map<std::string, std::string>> than;
   std::string dt;                  // "1/30"; empty: the experiment's own
   std::optional<double> duration;  // s; none: the experiment's own
-  std::string metric, unit;        // of a run; or real_time_factor: simulated over wall time
+  std::string metric, unit;        // of a run; or real_time_factor: simulated over wall time; or frames_per_second
   // Either the paper's number, with the relative tolerance within which ours agrees with it, or bounds that every seed
   // has to keep.
   std::optional<double> paper_value, at_least, at_most;
