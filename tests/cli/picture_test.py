@@ -67,6 +67,15 @@ class Pictures(CommandTest):
         with open(os.path.join(self.folder, "a.png"), "rb") as file:
             return pixels(file.read())
 
+    def test_a_picture_has_the_same_bits_with_any_instruction_set(self):
+        for experiment in ("remod3d/terrain", "remod3d/wheelbot"):  # water, shadows; a mesh close by
+            files = set()
+            for instruction_set in ("", "sse2"):
+                self.run_program("picture", experiment, "--at", "0.05", "--size", "320x180", "-o", "a.png", "--quiet", VOLVOX_ISA=instruction_set)
+                with open(os.path.join(self.folder, "a.png"), "rb") as file:
+                    files.add(file.read())
+            self.assertEqual(len(files), 1, experiment)
+
     def test_bench_view_simulates_and_draws(self):
         done = json.loads(self.run_program("bench", "view", "remod3d/wheelbot", "--frames", "3", "--size", "64x48", "--json").stdout)
         scene = done["scenes"][0]
