@@ -128,7 +128,8 @@ class PitSnake final : public sim::Experiment {
     if (!looking) return;
     const double looked = *looking - looking_;
     looking_ = *looking;
-    if (move_.count() == 1) return;  // its first look makes the tree of the mesh
+    // The first look makes the tree of the mesh; an engine that took over counts anew.
+    if (move_.count() == 1 || looked < 0) return;
     collision_.add(looked), physical_.add(tick - looked);
   }
 

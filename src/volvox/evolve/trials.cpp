@@ -372,9 +372,9 @@ std::vector<bool> Trials::read_journal(std::span<const Genome> genomes, std::vec
   std::map<std::string, Outcome> noted;
   std::error_code error;
   if (options_.journal.empty() || !std::filesystem::exists(options_.journal, error)) return known;
+  // A pipe would wait for somebody to read it.
+  if (!std::filesystem::is_regular_file(options_.journal, error)) std::filesystem::remove(options_.journal, error);
   const auto journal = read_file(options_.journal);
-  if (!journal.ok())
-    std::filesystem::remove(options_.journal, error);  // such as a pipe, which would wait for somebody to read it
   std::istringstream lines(journal.ok() ? *journal : std::string());
   for (std::string line; std::getline(lines, line);) {
     const Json json = Json::parse(line, nullptr, false);

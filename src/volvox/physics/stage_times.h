@@ -8,7 +8,9 @@ namespace volvox::physics {
 class StageTimes {
  public:
   virtual ~StageTimes() = default;
-  virtual double collision_s() const = 0;  // spent on finding contacts since the engine was made
+  // Spent on finding contacts since the engine was made. Of native without those of lone robots with planes, which are
+  // found where the robots move.
+  virtual double collision_s() const = 0;
 };
 
 }  // namespace volvox::physics
