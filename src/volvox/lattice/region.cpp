@@ -28,10 +28,10 @@ class PartArchive final : public Archive {
 void Region::cut(std::size_t catoms) {
   if (is_cut()) return;
   for (int r = 0; r < ranks(); ++r)
-    firsts_.push_back(narrow<std::uint32_t>(catoms * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks())));
-  first_ = firsts_[static_cast<std::size_t>(rank())];
+    firsts_.push_back(narrow<std::uint32_t>(catoms * narrow<std::size_t>(r) / narrow<std::size_t>(ranks())));
+  first_ = firsts_[narrow<std::size_t>(rank())];
   const bool last = rank() + 1 == ranks();
-  size_ = (last ? std::numeric_limits<std::uint32_t>::max() : firsts_[static_cast<std::size_t>(rank()) + 1]) - first_;
+  size_ = (last ? std::numeric_limits<std::uint32_t>::max() : firsts_[narrow<std::size_t>(rank()) + 1]) - first_;
 }
 
 int Region::owner(std::uint32_t catom) const {
@@ -40,7 +40,7 @@ int Region::owner(std::uint32_t catom) const {
 }
 
 std::vector<std::string> Region::collect(const std::string& own) const {
-  std::vector<std::string> whole(static_cast<std::size_t>(ranks()));
+  std::vector<std::string> whole(narrow<std::size_t>(ranks()));
   each_piece(own, [&](std::size_t from, const std::string& bytes) { whole[from] += bytes; });
   return whole;
 }
@@ -55,7 +55,7 @@ void Region::each_piece(const std::string& own,
   for (std::size_t from = 0; from < sizes.size(); ++from)
     for (std::uint64_t at = 0; at < sizes[from] && !ranks_->failure(); at += piece) {
       std::vector<std::string> letters(sizes.size());
-      if (from == static_cast<std::size_t>(rank())) letters[0] = own.substr(at, piece);
+      if (from == narrow<std::size_t>(rank())) letters[0] = own.substr(at, piece);
       const auto got = ranks_->swap("part", std::move(letters));
       if (leads()) take(from, got[from]);
     }

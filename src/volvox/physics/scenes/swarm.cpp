@@ -91,7 +91,7 @@ Result<SwarmMeasure> on_engines(std::size_t n, std::int64_t ticks, int threads) 
 // The worlds get their states of a GPU, and go on from there by their engines.
 Result<void> finish(std::vector<std::unique_ptr<Engine>>& worlds, const native::LoneKind& kind,
                     std::span<const double> words, std::span<const cuda::DeviceEnd> ends, std::int64_t ticks) {
-  const std::size_t width = static_cast<std::size_t>(kind.layout().all_words());
+  const std::size_t width = narrow<std::size_t>(kind.layout().all_words());
   for (std::size_t i = 0; i < worlds.size(); ++i) {
     const bool whole = ends[i].end == native::LoneEnd::moved;
     if (ends[i].ticks > 0) native::LoneWorld::of(*worlds[i])->write(kind, words.subspan(i * width, width), whole);
@@ -113,7 +113,7 @@ Result<SwarmMeasure> on_gpu(std::size_t n, std::int64_t ticks, const std::shared
   auto kind = first->kind();
   if (!kind.ok()) return kind.error();
   const native::LoneLayout layout = kind->layout();
-  const std::size_t width = static_cast<std::size_t>(layout.all_words());
+  const std::size_t width = narrow<std::size_t>(layout.all_words());
   auto robots = cuda::RobotsOnDevice::create(device, kind->pattern(), n);
   if (!robots.ok()) return robots.error();
   std::vector<double> some(worlds.size() * width);
