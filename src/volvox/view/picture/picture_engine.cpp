@@ -38,10 +38,10 @@ Floats3 ground_on_screen(Rgba color, const Vec3& normal, double direct) {
   return to_floats(screen);
 }
 
-// The samples of a pixel lie on a square grid.
+// The samples of a pixel lie on a square grid. A power of two a side: a tile holds whole pixels.
 int samples_a_side(int samples) {
   int side = 1;
-  while (side * side < samples) ++side;
+  while (side * side < samples) side *= 2;
   return side;
 }
 
