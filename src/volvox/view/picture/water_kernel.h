@@ -130,6 +130,8 @@ VOLVOX_KERNEL void smooth_water(WaterLayers& water, int y0, int y1, int from, bo
       store<n>(new_front + i, choose(wet, sum / weights, own));
       store<n>(new_back + i, choose(wet, sum_back / weights, own_back));
     }
+    // For what finish_water() reads of this row and of those beside it: other threads may have these.
+    if (!along_rows) extend_row(water, water.front[0], y);
   }
 }
 
@@ -158,7 +160,6 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
                            VOLVOX_INLINED { return one / larger(gather<n, 1>(water.walls, index), F(1e-7)); };
   for (int y = y0; y < y1; ++y) {
     if (water.last[y] == 0) continue;
-    extend_row(water, water.front[0], y);
     for (int x = water.first[y]; x < water.last[y]; x += n) {
       const std::size_t i = water.at(x, y);
       const Whole<n> column = count_up<n>() + x;
