@@ -125,11 +125,14 @@ VOLVOX_KERNEL Lit<n> lit(const Scene& scene, const CornerLanes<n>& a, const Corn
 
   Vector3<n> color = unpacked<n>(a.color);
   F opacity = numbers<n>((a.color >> 24) & 255) * (1 / 255.0);
-  if (any(asked & ((a.color != b.color) | (a.color != c.color)))) {
+  const Whole<n> blend = (a.color != b.color) | (a.color != c.color);
+  if (any(asked & blend)) {  // a lane of one colour keeps it to the bit, whatever its neighbours are
     const Vector3<n> q = unpacked<n>(b.color), r = unpacked<n>(c.color);
-    color = {between(color.x, q.x, r.x), between(color.y, q.y, r.y), between(color.z, q.z, r.z)};
-    opacity = between(opacity, numbers<n>((b.color >> 24) & 255) * (1 / 255.0),
-                      numbers<n>((c.color >> 24) & 255) * (1 / 255.0));
+    color = choose3(blend, {between(color.x, q.x, r.x), between(color.y, q.y, r.y), between(color.z, q.z, r.z)}, color);
+    opacity = choose(blend,
+                     between(opacity, numbers<n>((b.color >> 24) & 255) * (1 / 255.0),
+                             numbers<n>((c.color >> 24) & 255) * (1 / 255.0)),
+                     opacity);
   }
   const Whole<n> unlit = (flags & std::int32_t{Triangle::unlit}) != 0;
   if (all<n>(unlit | ~asked)) return {color, opacity};
