@@ -71,6 +71,11 @@ template <int n>
 VOLVOX_KERNEL Whole<n> truncated_lanes(const Number<n>& x) {
   return __builtin_convertvector(x.v, Whole<n>);
 }
+// As bounded(), but NaN becomes `low`: for what is to be a place in memory.
+template <int n>
+VOLVOX_KERNEL Number<n> bounded_place(const Number<n>& x, const Number<n>& low, const Number<n>& high) {
+  return smaller(larger(low, x), high);
+}
 template <int n>
 VOLVOX_KERNEL Whole<n> count_up() {
   Whole<n> x{};

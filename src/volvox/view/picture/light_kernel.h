@@ -44,7 +44,7 @@ VOLVOX_KERNEL Number<n> sunlit(const ShadowMap& map, const Vector3<n>& at, const
   const F low = F(map.reach), high = F(map.size - 2 - map.reach);
   const Whole<n> within = asked & (u >= low) & (u < high) & (v >= low) & (v < high);
   if (!any(within)) return F(1);
-  const F cu = bounded(u, low, high), cv = bounded(v, low, high);
+  const F cu = bounded_place<n>(u, low, high), cv = bounded_place<n>(v, low, high);
   const Whole<n> iu = truncated_lanes(cu), iv = truncated_lanes(cv);
   // Where all around is lower, it is lit; where all is higher, it is dark.
   const Whole<n> block = (iv / block_side) * map.block_columns() + iu / block_side;

@@ -190,7 +190,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       // Light goes straight on through thin sheets and is bent by n = 1.33 in thick ones.
       const F bend = smaller(thickness(wall), F(12 * water.drop)) / far;
       const auto place = [&](const F& p, int size_)
-                             VOLVOX_INLINED { return bounded(p, F(0.5), F(as_float(size_) - 0.5f)); };
+                             VOLVOX_INLINED { return bounded_place<n>(p, F(0.5), F(as_float(size_) - 0.5f)); };
       F bx = place(px - dot(normal, lanes_of<n>(water.right)) * bend * water.pixels_x, water.width),
         by = place(py + dot(normal, lanes_of<n>(water.up)) * bend * water.pixels_y, water.height);
       const Whole<n> hidden = wall_at(truncated_lanes<n>(by) * water.width + truncated_lanes<n>(bx)) < far;

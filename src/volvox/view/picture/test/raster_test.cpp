@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -234,6 +236,17 @@ TEST(Raster, ATriangleOfThreeColoursChangesNoBitOfItsNeighbours) {
     Canvas other;
     other.draw(mesh, kernels, nullptr, 0);
     expect_same(one, other, name(set));
+  });
+}
+
+TEST(Raster, NormalsThatAreNoNumbersReadNothingOutside) {
+  Mesh mesh = Canvas::mesh_of(heap(5000));
+  for (std::size_t i = 0; i < mesh.vertices.size(); i += 30)
+    for (std::size_t k = 0; k < 3; ++k) mesh.vertices[i + k].normal[0] = std::nanf("");
+  for_each_set([&](Isa set, const RasterKernels* kernels) {
+    Canvas canvas;
+    canvas.draw(mesh, kernels, nullptr, 0);
+    EXPECT_TRUE(std::ranges::all_of(canvas.depths, [](float depth) { return std::isfinite(depth); })) << name(set);
   });
 }
 
