@@ -59,6 +59,7 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
   water.sun = scene.sun, water.horizon = scene.horizon, water.zenith = scene.zenith;
   water.color = to_floats(Vec3{look.fluid_color[0] / 255.0, look.fluid_color[1] / 255.0, look.fluid_color[2] / 255.0});
   water.drop = to_float(look.drop_size);
+  water.near = to_float(view.near);
   water.pixels_per_tangent = to_float(view.pixels_per_tangent);
   water.most = fine ? 40 : 16;
   water.behind = behind_.data(), water.walls = walls_.data();

@@ -44,7 +44,9 @@ VOLVOX_KERNEL void splat_drops(WaterLayers& water, int y0, int y1) {
           water, drop, y, [&](std::size_t i, int x, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
             const Number<n> half = square_root(larger(left, Number<n>(0))) * drop.half;
             const Number<n> front = load<n>(&water.front[0][i]), back = load<n>(&water.back[0][i]);
-            store<n>(&water.front[0][i], choose(covered, smaller(front, Number<n>(drop.middle) - half), front));
+            store<n>(
+                &water.front[0][i],
+                choose(covered, smaller(front, larger(Number<n>(drop.middle) - half, Number<n>(water.near))), front));
             store<n>(&water.back[0][i], choose(covered, larger(back, half + drop.middle), back));
             first = x < first ? x : first;
             last = x + n > last ? x + n : last;

@@ -9,6 +9,7 @@
 #include "volvox/base/random.h"
 #include "volvox/view/picture/shadow_map.h"
 #include "volvox/view/picture/triangles.h"
+#include "volvox/view/picture/water_layers.h"
 
 namespace volvox::view::picture {
 namespace {
@@ -237,6 +238,20 @@ TEST(Raster, ATriangleOfThreeColoursChangesNoBitOfItsNeighbours) {
     other.draw(mesh, kernels, nullptr, 0);
     expect_same(one, other, name(set));
   });
+}
+
+TEST(Raster, TheFrontOfADropAroundTheEyeIsBeforeIt) {
+  WaterLayers water;
+  water.width = water.height = water.to_x = water.to_y = 16, water.stride = 16 + 2 * WaterLayers::margin;
+  water.drops = {{.x = 8, .y = 8, .radius = 6, .middle = 0.01f, .half = 0.02f, .color = {}}};
+  water.near = 0.005f;
+  for (auto* layer : {&water.front[0], &water.front[1], &water.back[0], &water.back[1], &water.red, &water.green,
+                      &water.blue, &water.weight})
+    layer->resize(water.at(0, 16) + WaterLayers::margin);
+  water.first.resize(16), water.last.resize(16);
+  work_on_water(water, WaterStep::splat, 0, 16);
+  EXPECT_EQ(water.front[0][water.at(8, 8)], water.near);
+  EXPECT_NEAR(water.back[0][water.at(8, 8)], 0.03, 1e-3);
 }
 
 TEST(Raster, NormalsThatAreNoNumbersReadNothingOutside) {
