@@ -94,15 +94,24 @@ DeviceWorlds::~DeviceWorlds() {
 
 void DeviceWorlds::advance(std::span<const Tick> ticks, std::span<StepStatus> statuses) {
   VOLVOX_CHECK(ticks.size() == statuses.size(), "a status for each tick");
-  join(ticks);
-  tell(ticks);
-  move_groups();
+  {
+    const std::lock_guard lock(mutex_);  // not while threads finish, which take it themselves
+    join(ticks);
+    tell(ticks);
+    move_groups();
+  }
   parallel_for(threads_, ticks.size(), 1, [&](std::size_t k) { statuses[k] = finish(ticks[k]); });
+  const std::lock_guard lock(mutex_);
   for (const Tick& tick : ticks) {
     const World& world = worlds_[tick.world];
     if (world.moved) ++ticks_on_device_;
     else ++left_[failure_.empty() ? world.why : failure_];
   }
+}
+
+DeviceWorlds::Account DeviceWorlds::account() const {
+  const std::lock_guard lock(mutex_);
+  return {ticks_on_device_, left_, failure_};
 }
 
 void DeviceWorlds::refuse(World& world, std::string why, int rest) {
