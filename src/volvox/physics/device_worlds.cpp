@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "volvox/base/check.h"
+#include "volvox/base/guarded.h"
 #include "volvox/base/index.h"
 #include "volvox/physics/native/native_engine.h"
 #include "volvox/physics/system.h"
@@ -276,7 +277,7 @@ StepStatus DeviceWorlds::finish(const Tick& tick) {
     return {};
   }
   come_home(world, true);
-  return tick.engine->advance(tick.begin, tick.end);
+  return guarded({}, [&] { return tick.engine->advance(tick.begin, tick.end); });
 }
 
 // From here on the engine has everything; with `changes`, the device nothing.

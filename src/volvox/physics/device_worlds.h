@@ -36,7 +36,7 @@ class DeviceWorlds {
     Engine* engine = nullptr;
     Time begin, end;
   };
-  // No two for one world. statuses[k] is that of ticks[k].
+  // No two for one world. statuses[k] is that of ticks[k]; an exception of an engine is the failure of its world.
   void advance(std::span<const Tick> ticks, std::span<StepStatus> statuses);
 
   // Since it was made: ticks of worlds that the device did; why others were left to their engines, with how many ticks
@@ -85,8 +85,8 @@ class DeviceWorlds {
   ThreadPool* threads_;
   std::vector<World> worlds_;
   std::vector<std::unique_ptr<Group>> groups_;
-  mutable std::recursive_mutex
-      mutex_;  // of the device and of what is known of it, for engines that are asked by other threads
+  // Of the device and of what is known of it, for engines that are asked by other threads.
+  mutable std::recursive_mutex mutex_;
   std::int64_t ticks_on_device_ = 0;
   std::map<std::string, std::int64_t> left_;
   std::string failure_;

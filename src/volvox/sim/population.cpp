@@ -1,8 +1,10 @@
 #include "volvox/sim/population.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "volvox/base/check.h"
+#include "volvox/base/guarded.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/physics/device_worlds.h"
@@ -58,7 +60,9 @@ void Population::step_together(std::span<const std::size_t> which, std::span<Ste
   if (ticks.empty()) return;
   std::vector<StepStatus> moved(ticks.size());
   const double begun = platform::monotonic_seconds();
-  device_->advance(ticks, moved);
+  // Whatever happens, each of them comes to the end of its tick.
+  if (const StepStatus all = guarded({}, [&] { device_->advance(ticks, moved); }); !all.ok())
+    std::ranges::fill(moved, all);
   const double each = (platform::monotonic_seconds() - begun) * threads_.threads() / real(ticks.size());
   parallel_for(&threads_, ticks.size(), 1,
                [&](std::size_t i) { statuses[back[i]] = runs_[ticks[i].world]->end_step(std::move(moved[i]), each); });
