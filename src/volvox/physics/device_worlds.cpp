@@ -153,10 +153,10 @@ std::vector<DeviceWorlds::Candidate> DeviceWorlds::examine(std::span<World* cons
     };
     Result<LoneWorld> lone = LoneWorld::of(*one.world->engine);
     if (!lone.ok()) return refused(lone.error());
-    Result<LoneKind> kind = lone->kind();
+    if (!lone->only_motors_act()) return refuse(*one.world, "forces from outside act on it", 0);
+    Result<LoneKind> kind = lone->kind();  // not earlier: it is built anew
     if (!kind.ok()) return refused(kind.error());
     one.words.resize(static_cast<std::size_t>(kind->layout().all_words()));
-    if (!lone->only_motors_act()) return refuse(*one.world, "forces from outside act on it", 0);
     if (Result<void> read = lone->read(kind->layout(), one.words); !read.ok()) return refused(read.error());
     one.kind = std::move(*kind), one.lone = std::make_unique<LoneWorld>(*lone);
   });
