@@ -56,6 +56,12 @@ class Evolve(CommandTest):
             self.assertGreater(found["ticks_on_gpu"], 0)
             for why, ticks in found["ticks_not_on_gpu"].items():
                 self.assertIn(f"{ticks} ticks of trials were not made by the GPU: {why}", done.stderr)
+        # Of its own accord only where the GPU can move something.
+        many = ["--population", 128, "--generations", 1, "--threads", 1]
+        for precision, moves in [("mixed", False), ("double", True)]:
+            found = self.evolve(task, *many, "--precision", precision, "--device", "auto", "--out", precision, **robots)
+            self.assertEqual(found["ticks_on_gpu"] > 0, moves, precision)
+            self.assertTrue(moves or found["ticks_not_on_gpu"] == {}, found)
         # No GPU: a word, and the processor goes on.
         missing = {"VOLVOX_ROBOTS_CUDA_LIBRARY": "/nowhere/librobots.so"}
         done = self.run_program("evolve", task, "--json", "--gallery", 0, "--out", "d", "--generations", 2, "--device", "cuda", **missing)
