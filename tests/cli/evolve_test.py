@@ -128,6 +128,17 @@ class Evolve(CommandTest):
             self.assertNotIn(foreign, page)
         self.assertTrue(os.path.exists(os.path.join(self.folder, "a", "gallery", "01.json")))
 
+    def test_the_gallery_shows_runs_of_the_task_s_precision(self):
+        # Long enough for the precision to be seen.
+        self.run_program("evolve", self.task(trial={**TASK["trial"], "duration": 8}, precision="double"),
+                         "--quiet", "--gallery", 1, "--no-film", "--generations", 1, "--out", "a")
+        pictures = {}
+        for precision in ["mixed", "double"]:
+            self.run_program("picture", "a/gallery/01.json", "--precision", precision, "--at", 8, "--strobe", 4, "--size", "640x400", "-o", f"{precision}.png")
+            pictures[precision] = pathlib.Path(self.folder, f"{precision}.png").read_bytes()
+        self.assertNotEqual(pictures["double"], pictures["mixed"])
+        self.assertEqual(pathlib.Path(self.folder, "a", "gallery", "01.png").read_bytes(), pictures["double"])
+
     def test_the_page_is_live_behind_a_token(self):
         task = self.task(trial={"duration": 1, "count": 2}, algorithm={"name": "ga", "population": 8, "generations": 100000})
         process = subprocess.Popen([self.program, "evolve", task, "--quiet", "--gallery", "0", "--jobs", "2", "--threads", "1", "--view", "--no-browser", "--out", "v"],
