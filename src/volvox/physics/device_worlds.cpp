@@ -30,8 +30,8 @@ struct DeviceWorlds::Group {
       : kind(std::move(k)),
         device(std::move(robots)),
         watch(native::watched_words(kind.layout())),
-        width(static_cast<std::size_t>(kind.layout().all_words())),
-        order_width(static_cast<std::size_t>(cuda::order_words(kind.layout().nodes))),
+        width(narrow<std::size_t>(kind.layout().all_words())),
+        order_width(narrow<std::size_t>(cuda::order_words(kind.layout().nodes))),
         worlds(count),
         words(count * width),
         orders(count * order_width),
@@ -69,7 +69,7 @@ struct DeviceWorlds::Group {
   std::span<const double> watched_of(std::size_t slot) const {
     return std::span(watched).subspan(slot * watch.size(), watch.size());
   }
-  std::size_t joint(std::size_t node) const { return static_cast<std::size_t>(kind.pattern().links[node].joint_index); }
+  std::size_t joint(std::size_t node) const { return narrow<std::size_t>(kind.pattern().links[node].joint_index); }
   Result<void> save_all() {
     std::vector<double> now(words.size());
     if (Result<void> saved = device.save(0, now, ends); !saved.ok()) return saved;
@@ -156,7 +156,7 @@ std::vector<DeviceWorlds::Candidate> DeviceWorlds::examine(std::span<World* cons
     if (!lone->only_motors_act()) return refuse(*one.world, "forces from outside act on it", 0);
     Result<LoneKind> kind = lone->kind();  // not earlier: it is built anew
     if (!kind.ok()) return refused(kind.error());
-    one.words.resize(static_cast<std::size_t>(kind->layout().all_words()));
+    one.words.resize(narrow<std::size_t>(kind->layout().all_words()));
     if (Result<void> read = lone->read(kind->layout(), one.words); !read.ok()) return refused(read.error());
     one.kind = std::move(*kind), one.lone = std::make_unique<LoneWorld>(*lone);
   });

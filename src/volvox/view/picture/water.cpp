@@ -50,7 +50,7 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
     std::copy(scene.depths + y0 * water.width, scene.depths + y1 * water.width, walls_.begin() + y0 * water.width);
   });
 
-  const float samples = static_cast<float>(scene.samples);
+  const float samples = to_float(scene.samples);
   water.eye = scene.eye, water.ray = scene.ray;
   for (int k = 0; k < 3; ++k) water.ray_x[k] = scene.ray_x[k] * samples, water.ray_y[k] = scene.ray_y[k] * samples;
   water.right = to_floats(view.right), water.up = to_floats(view.up);
