@@ -1,6 +1,6 @@
 // The time to draw a frame off-screen: bench_picture [MODULES [FRAMES [KEY=VALUE ...]]], where the keys are settings of
 // the engine (samples=0, grid=false, width=640). Draws remod3d/scatter at 1280 x 720 as for a video, everything
-// included: capture of the world, drawing, and reading the pixels back.
+// included: capture of the world and drawing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   view::Frame frame;
   std::vector<double> total, captured;
   std::clock_t cpu = 0;
-  for (int i = -2; i < frames; ++i) {  // the first two compile shaders and fill caches
+  for (int i = -2; i < frames; ++i) {  // the first two make meshes and fill caches
     if (const StepStatus status = (*run)->step(); !status.ok()) return fmt::print(stderr, "{}\n", status.text()), 1;
     const std::clock_t cpu_begin = std::clock();
     const double begin = platform::monotonic_seconds();

@@ -56,6 +56,12 @@ class Evolve(CommandTest):
             self.assertGreater(found["ticks_on_gpu"], 0)
             for why, ticks in found["ticks_not_on_gpu"].items():
                 self.assertIn(f"{ticks} ticks of trials were not made by the GPU: {why}", done.stderr)
+        # Of its own accord only where the GPU can move something.
+        many = ["--population", 128, "--generations", 1, "--threads", 1]
+        for precision, moves in [("mixed", False), ("double", True)]:
+            found = self.evolve(task, *many, "--precision", precision, "--device", "auto", "--out", precision, **robots)
+            self.assertEqual(found["ticks_on_gpu"] > 0, moves, precision)
+            self.assertTrue(moves or found["ticks_not_on_gpu"] == {}, found)
         # No GPU: a word, and the processor goes on.
         missing = {"VOLVOX_ROBOTS_CUDA_LIBRARY": "/nowhere/librobots.so"}
         done = self.run_program("evolve", task, "--json", "--gallery", 0, "--out", "d", "--generations", 2, "--device", "cuda", **missing)
@@ -121,6 +127,17 @@ class Evolve(CommandTest):
         for foreign in ["<script", "http://", "https://", 'src="gallery']:
             self.assertNotIn(foreign, page)
         self.assertTrue(os.path.exists(os.path.join(self.folder, "a", "gallery", "01.json")))
+
+    def test_the_gallery_shows_runs_of_the_task_s_precision(self):
+        # Long enough for the precision to be seen.
+        self.run_program("evolve", self.task(trial={**TASK["trial"], "duration": 8}, precision="double"),
+                         "--quiet", "--gallery", 1, "--no-film", "--generations", 1, "--out", "a")
+        pictures = {}
+        for precision in ["mixed", "double"]:
+            self.run_program("picture", "a/gallery/01.json", "--precision", precision, "--at", 8, "--strobe", 4, "--size", "640x400", "-o", f"{precision}.png")
+            pictures[precision] = pathlib.Path(self.folder, f"{precision}.png").read_bytes()
+        self.assertNotEqual(pictures["double"], pictures["mixed"])
+        self.assertEqual(pathlib.Path(self.folder, "a", "gallery", "01.png").read_bytes(), pictures["double"])
 
     def test_the_page_is_live_behind_a_token(self):
         task = self.task(trial={"duration": 1, "count": 2}, algorithm={"name": "ga", "population": 8, "generations": 100000})

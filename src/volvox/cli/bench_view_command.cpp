@@ -47,7 +47,7 @@ double median(std::vector<double> values) {
 // Each frame is a tick of the run and a picture of it in memory, as a window would show it. It is drawn while the next
 // tick is simulated, as a film is.
 Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
-  constexpr int warm_up = 5;  // frames: meshes are uploaded, contacts found
+  constexpr int warm_up = 5;  // frames: meshes are made, contacts found
   RunArguments run_arguments;
   run_arguments.experiment = scene.experiment;
   run_arguments.dt = arguments.dt;

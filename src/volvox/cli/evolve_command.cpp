@@ -80,10 +80,11 @@ std::vector<const evolve::Individual*> best_of(const evolve::Evolution& evolutio
 }
 
 // The first trial of a genome as a film. `tell`: how much of it is done, from 0 to 1.
-Result<void> film_of(const fs::path& genome, const fs::path& file, sim::Library& library,
-                     const std::function<void(double part)>& tell) {
+Result<void> film_of(const fs::path& genome, std::optional<physics::Precision> precision, const fs::path& file,
+                     sim::Library& library, const std::function<void(double part)>& tell) {
   sim::RunOptions options;
   options.experiment = genome.string();
+  options.precision = precision;
   Log nobody;
   auto run = sim::Run::prepare(options, library, nobody);
   if (!run.ok()) return run.error();
@@ -130,6 +131,7 @@ class EvolutionFolder {
       PictureArguments picture;
       picture.run.experiment = (folder_ / entry.file).string();
       picture.run.quiet = true;
+      if (const auto precision = evolution_.task().precision) picture.run.precision = physics::name(*precision);
       picture.run.view.size = "640x400";
       picture.at = evolution_.task().duration;
       picture.strobe = 4;
@@ -140,7 +142,8 @@ class EvolutionFolder {
       if (film && shown.size() == 1) {
         const fs::path file = folder_ / (name + ".mp4");
         const auto tell = [&](double part) { progress.show(part / real(best.size()), "film of the best"); };
-        if (auto filmed = film_of(folder_ / entry.file, file, library, tell); filmed.ok()) entry.film = file;
+        if (auto filmed = film_of(folder_ / entry.file, evolution_.task().precision, file, library, tell); filmed.ok())
+          entry.film = file;
         else progress.clear(), log.warning("there is no film of the best: " + filmed.error().text());
       }
     }

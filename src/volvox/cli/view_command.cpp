@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "volvox/base/guarded.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
 #include "volvox/record/recording_format.h"
-#include "volvox/sim/guarded.h"
 #include "volvox/view/web/viewed_recording.h"
 #include "volvox/view/web/viewed_robot.h"
 #include "volvox/view/web/viewed_run.h"
@@ -62,8 +62,7 @@ namespace {
 // Settings come from a client: what an experiment throws at them must not end the run that others watch.
 Result<std::unique_ptr<sim::Run>> prepare_guarded(const sim::RunOptions& options, sim::Library& library, Log& log) {
   std::optional<Result<std::unique_ptr<sim::Run>>> made;
-  const StepStatus status =
-      sim::guarded("the experiment", [&] { made.emplace(sim::Run::prepare(options, library, log)); });
+  const StepStatus status = guarded("the experiment", [&] { made.emplace(sim::Run::prepare(options, library, log)); });
   if (!status.ok()) return Error(status.text(), "give other settings");
   return std::move(*made);
 }

@@ -216,13 +216,14 @@ void Trials::run_batch(std::vector<One>& batch, const std::atomic<bool>* stop) {
 
 // Null: the processor.
 std::shared_ptr<const physics::cuda::Device> Trials::device_for(std::size_t worlds) {
-  if (options_.device == "cpu" ||
-      (options_.device == "auto" && worlds < fewest_on_device * narrow<std::size_t>(options_.threads)))
+  const bool automatic = options_.device == "auto";
+  if (options_.device == "cpu" || (automatic && worlds < fewest_on_device * narrow<std::size_t>(options_.threads)))
     return nullptr;
+  if (automatic && task_->precision != physics::Precision::double_) return nullptr;  // it would refuse all of them
   if (!looked_for_device_) {
     auto found = physics::cuda::Device::find();
     if (found.ok()) device_ = *found;
-    else if (options_.device != "auto") on_device_.failure = found.error().text();
+    else if (!automatic) on_device_.failure = found.error().text();
     looked_for_device_ = true;
   }
   return device_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "volvox/base/check.h"
+#include "volvox/base/guarded.h"
 #include "volvox/base/index.h"
 #include "volvox/physics/native/native_engine.h"
 #include "volvox/physics/system.h"
@@ -29,8 +30,8 @@ struct DeviceWorlds::Group {
       : kind(std::move(k)),
         device(std::move(robots)),
         watch(native::watched_words(kind.layout())),
-        width(static_cast<std::size_t>(kind.layout().all_words())),
-        order_width(static_cast<std::size_t>(cuda::order_words(kind.layout().nodes))),
+        width(narrow<std::size_t>(kind.layout().all_words())),
+        order_width(narrow<std::size_t>(cuda::order_words(kind.layout().nodes))),
         worlds(count),
         words(count * width),
         orders(count * order_width),
@@ -68,7 +69,7 @@ struct DeviceWorlds::Group {
   std::span<const double> watched_of(std::size_t slot) const {
     return std::span(watched).subspan(slot * watch.size(), watch.size());
   }
-  std::size_t joint(std::size_t node) const { return static_cast<std::size_t>(kind.pattern().links[node].joint_index); }
+  std::size_t joint(std::size_t node) const { return narrow<std::size_t>(kind.pattern().links[node].joint_index); }
   Result<void> save_all() {
     std::vector<double> now(words.size());
     if (Result<void> saved = device.save(0, now, ends); !saved.ok()) return saved;
@@ -94,15 +95,24 @@ DeviceWorlds::~DeviceWorlds() {
 
 void DeviceWorlds::advance(std::span<const Tick> ticks, std::span<StepStatus> statuses) {
   VOLVOX_CHECK(ticks.size() == statuses.size(), "a status for each tick");
-  join(ticks);
-  tell(ticks);
-  move_groups();
+  {
+    const std::lock_guard lock(mutex_);  // not while threads finish, which take it themselves
+    join(ticks);
+    tell(ticks);
+    move_groups();
+  }
   parallel_for(threads_, ticks.size(), 1, [&](std::size_t k) { statuses[k] = finish(ticks[k]); });
+  const std::lock_guard lock(mutex_);
   for (const Tick& tick : ticks) {
     const World& world = worlds_[tick.world];
     if (world.moved) ++ticks_on_device_;
     else ++left_[failure_.empty() ? world.why : failure_];
   }
+}
+
+DeviceWorlds::Account DeviceWorlds::account() const {
+  const std::lock_guard lock(mutex_);
+  return {ticks_on_device_, left_, failure_};
 }
 
 void DeviceWorlds::refuse(World& world, std::string why, int rest) {
@@ -143,10 +153,10 @@ std::vector<DeviceWorlds::Candidate> DeviceWorlds::examine(std::span<World* cons
     };
     Result<LoneWorld> lone = LoneWorld::of(*one.world->engine);
     if (!lone.ok()) return refused(lone.error());
-    Result<LoneKind> kind = lone->kind();
-    if (!kind.ok()) return refused(kind.error());
-    one.words.resize(static_cast<std::size_t>(kind->layout().all_words()));
     if (!lone->only_motors_act()) return refuse(*one.world, "forces from outside act on it", 0);
+    Result<LoneKind> kind = lone->kind();  // not earlier: it is built anew
+    if (!kind.ok()) return refused(kind.error());
+    one.words.resize(narrow<std::size_t>(kind->layout().all_words()));
     if (Result<void> read = lone->read(kind->layout(), one.words); !read.ok()) return refused(read.error());
     one.kind = std::move(*kind), one.lone = std::make_unique<LoneWorld>(*lone);
   });
@@ -267,7 +277,7 @@ StepStatus DeviceWorlds::finish(const Tick& tick) {
     return {};
   }
   come_home(world, true);
-  return tick.engine->advance(tick.begin, tick.end);
+  return guarded({}, [&] { return tick.engine->advance(tick.begin, tick.end); });
 }
 
 // From here on the engine has everything; with `changes`, the device nothing.

@@ -2,8 +2,9 @@
 // population (sim::Population). Of each world only commands go there and what the arrays of an engine show comes back;
 // the rest stays on the device until somebody asks the engine for it, or changes what it moves (native_set_away). A
 // world that the device cannot move is moved by its engine, with the same bits, and so are all where the device fails.
-// All functions are to be called from one thread, and no engine by another meanwhile; between two calls, engines as
-// they allow. Engines may be destroyed before this, or after.
+// All functions are to be called from one thread, and no engine by another meanwhile except those that are not in the
+// call: their worlds may be asked. Between two calls, engines as they allow. Engines may be destroyed before this, or
+// after.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +36,17 @@ class DeviceWorlds {
     Engine* engine = nullptr;
     Time begin, end;
   };
-  // No two for one world. statuses[k] is that of ticks[k].
+  // No two for one world. statuses[k] is that of ticks[k]; an exception of an engine is the failure of its world.
   void advance(std::span<const Tick> ticks, std::span<StepStatus> statuses);
 
   // Since it was made: ticks of worlds that the device did; why others were left to their engines, with how many ticks
   // there were; and what is wrong with the device, which is then not asked again. Empty: nothing.
-  std::int64_t ticks_on_device() const { return ticks_on_device_; }
-  const std::map<std::string, std::int64_t>& left_to_engines() const { return left_; }
-  const std::string& failure() const { return failure_; }
+  struct Account {
+    std::int64_t ticks = 0;
+    std::map<std::string, std::int64_t> left;
+    std::string failure;
+  };
+  Account account() const;  // from any thread, also while it advances
 
  private:
   struct Group;
@@ -81,7 +85,8 @@ class DeviceWorlds {
   ThreadPool* threads_;
   std::vector<World> worlds_;
   std::vector<std::unique_ptr<Group>> groups_;
-  std::recursive_mutex mutex_;  // of the device and of what is known of it, for engines that are asked by other threads
+  // Of the device and of what is known of it, for engines that are asked by other threads.
+  mutable std::recursive_mutex mutex_;
   std::int64_t ticks_on_device_ = 0;
   std::map<std::string, std::int64_t> left_;
   std::string failure_;

@@ -104,6 +104,10 @@ class ClaimReader {
     if (bounds == claim.paper_value.has_value())
       fail("it needs either paper_value and tolerance, or at_least or at_most");
     if (claim.paper_value && !(claim.tolerance > 0)) fail("tolerance is a positive share of paper_value");
+    if (claim.metric != frames_per_second) return;
+    const bool other = std::ranges::any_of(claim.set, [](const auto& setting) { return setting.first != "modules"; });
+    if (other || claim.than || claim.duration || !claim.dt.empty())
+      fail("frames_per_second is measured without duration, dt and than, and set names modules alone");
   }
 
   const json& from_;

@@ -1,8 +1,10 @@
 #include "volvox/sim/population.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "volvox/base/check.h"
+#include "volvox/base/guarded.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/physics/device_worlds.h"
@@ -52,22 +54,31 @@ void Population::step_together(std::span<const std::size_t> which, std::span<Ste
   });
   std::vector<physics::DeviceWorlds::Tick> ticks;
   std::vector<std::size_t> back;  // to the place in `which`
-  for (std::size_t k = 0; k < which.size(); ++k) {
+  for (std::size_t k = 0; k < which.size(); ++k)
     if (of_run[k].engine != nullptr) ticks.push_back(of_run[k]), back.push_back(k);
-    if (!refused[k].empty()) ++not_moved_[refused[k]];
-  }
+  count(refused);
   if (ticks.empty()) return;
   std::vector<StepStatus> moved(ticks.size());
   const double begun = platform::monotonic_seconds();
-  device_->advance(ticks, moved);
+  // Whatever happens, each of them comes to the end of its tick.
+  if (const StepStatus all = guarded({}, [&] { device_->advance(ticks, moved); }); !all.ok())
+    std::ranges::fill(moved, all);
   const double each = (platform::monotonic_seconds() - begun) * threads_.threads() / real(ticks.size());
   parallel_for(&threads_, ticks.size(), 1,
                [&](std::size_t i) { statuses[back[i]] = runs_[ticks[i].world]->end_step(std::move(moved[i]), each); });
 }
 
+void Population::count(std::span<const std::string> refused) {
+  const std::lock_guard lock(counting_);
+  for (const std::string& why : refused)
+    if (!why.empty()) ++not_moved_[why];
+}
+
 Population::OnDevice Population::on_device() const {
   if (!device_) return {};
-  OnDevice all{device_->ticks_on_device(), device_->left_to_engines(), device_->failure()};
+  const auto [ticks, left, failure] = device_->account();
+  OnDevice all{ticks, left, failure};
+  const std::lock_guard lock(counting_);
   for (const auto& [why, count] : not_moved_) all.left[why] += count;
   return all;
 }

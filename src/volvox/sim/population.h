@@ -4,12 +4,13 @@
 // population, at any number of threads. Its own number of threads should be 1: the population has the threads.
 // With a device, the engines of all worlds that it can move are moved there, a tick of all after the other, with the
 // same bits; minds, docks and all that looks at them stay here (physics::DeviceWorlds).
-// All functions are to be called from one thread.
+// All functions are to be called from one thread, but for on_device().
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -49,14 +50,16 @@ class Population {
     std::string failure;
     void add(const OnDevice& more);
   };
-  OnDevice on_device() const;
+  OnDevice on_device() const;  // from any thread, also while they are stepped
 
  private:
   void step_together(std::span<const std::size_t> which, std::span<StepStatus> statuses);
+  void count(std::span<const std::string> refused);  // why; empty: it is not
 
   std::vector<std::shared_ptr<Run>> runs_;
   ThreadPool threads_;
   std::unique_ptr<physics::DeviceWorlds> device_;  // null: there is none
+  mutable std::mutex counting_;
   std::map<std::string, std::int64_t> not_moved_;  // worlds that cannot be moved by others
 };
 

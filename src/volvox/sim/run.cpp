@@ -9,12 +9,12 @@
 #include <set>
 
 #include "volvox/base/check.h"
+#include "volvox/base/guarded.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/base/text.h"
-#include "volvox/sim/guarded.h"
 #include "volvox/sim/matter_cloud.h"
 #include "volvox/sim/snapshot_seal.h"
 #include "volvox/world/matter.h"

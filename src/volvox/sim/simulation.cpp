@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "volvox/base/check.h"
+#include "volvox/base/guarded.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/model/matter.h"
 #include "volvox/physics/joint_friction.h"
-#include "volvox/sim/guarded.h"
 #include "volvox/sim/snapshot_seal.h"
 #include "volvox/world/start_check.h"
 

@@ -24,7 +24,7 @@ struct Rgba {
 };
 Rgba to_rgba(const model::Color& color);
 
-// 28 bytes without padding, so that arrays of vertices are uploaded and sent without a copy.
+// 28 bytes without padding, so that arrays of vertices are sent without a copy.
 struct Vertex {
   std::array<float, 3> position{};  // m
   std::array<float, 3> normal{};    // unit

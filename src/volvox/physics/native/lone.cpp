@@ -378,12 +378,6 @@ bool LoneWorld::only_motors_act() const {
          problem_with_inputs(system).ok();
 }
 
-void LoneWorld::read_commands(const LoneKind& kind, std::span<MotorCommand> by_node) const {
-  const LonePattern& pattern = kind.pattern();
-  for (std::size_t i = 1; i < pattern.links.size(); ++i)
-    by_node[i] = simulator_->world_.system.motors[at(pattern.links[i].joint_index)];
-}
-
 namespace {
 
 constexpr int watched_of_node = LoneLayout::node_words - 1;  // not how long it has been still

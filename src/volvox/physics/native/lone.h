@@ -69,10 +69,9 @@ class LoneWorld {
   void write(const LoneKind& kind, std::span<const double> words, bool seen, bool motors = true);
 
   // For worlds that are moved elsewhere tick by tick, while minds and observers look at the arrays of the engine:
-  // whether nothing but motors acts on it in the next tick, and what it is told to do; and what changes in the arrays,
-  // as words that are named by watched_words(). The engine itself stays behind (native_set_away).
+  // whether nothing but motors acts on it in the next tick; and what changes in the arrays, as words that are named by
+  // watched_words(). The engine itself stays behind (native_set_away).
   bool only_motors_act() const;
-  void read_commands(const LoneKind& kind, std::span<MotorCommand> by_node) const;
   void write_watched(const LoneKind& kind, std::span<const double> watched);
 
  private:

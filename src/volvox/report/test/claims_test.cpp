@@ -130,6 +130,12 @@ TEST_F(ClaimsFile, MistakesNameTheFileAndTheClaim) {
   expect(one(good + R"(, "at_least": 3, "chance": 4)"), "chance is");
   for (const char* trials : {"0", "2.5", "1e9", "-1", "\"100\""})
     expect(one(good + R"(, "at_least": 3, "trials": )" + trials), "trials is");
+  const std::string drawn =
+      R"("place": "p", "claim": "c", "experiment": "e", "metric": "frames_per_second", "at_least": 3)";
+  EXPECT_EQ(error(one(drawn + R"(, "set": {"modules": 5})")), "");
+  for (const char* ignored :
+       {R"("dt": "0.01")", R"("duration": 2)", R"("set": {"length": 5})", R"("than": {"modules": 5})"})
+    expect(one(drawn + ", " + ignored), "frames_per_second is measured without");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "volvox/base/test/temporary_folder.h"
+#include "volvox/physics/system.h"
 #include "volvox/physics/test/processor_device.h"
 #include "worlds.h"
 
@@ -228,11 +229,53 @@ TEST_F(DevicePopulationTest, EnginesGoOnWhereTheDeviceIsFull) {
   EXPECT_NE(population->on_device().left.begin()->first.find("out of memory"), std::string::npos);
 }
 
-TEST_F(DevicePopulationTest, AWorldThatGoesBeforeThePopulationEndsTakesItsState) {
+// An engine as of a plugin, that fails by an exception.
+class Stumbles final : public physics::SystemEngine {
+ public:
+  explicit Stumbles(const Vec3& gravity) : SystemEngine(gravity) {}
+  Result<physics::BodyId> add_body(const physics::BodyDesc& desc) override { return system_.add(desc); }
+  void remove_body(physics::BodyId id) override { system_.remove(id); }
+  physics::JointId add_joint(const physics::JointDesc& desc) override { return system_.add(desc); }
+  void remove_joint(physics::JointId id) override { system_.remove(id); }
+  void set_body(physics::BodyId, const Pose&, const Twist&) override {}
+  void set_gravity(const Vec3&) override {}
+  StepStatus advance(Time begin, Time) override {
+    if (begin.seconds() > 0.1) throw std::runtime_error("it stumbled");
+    return {};
+  }
+  void archive(Archive& ar) override { system_.archive(ar); }
+  bool archive_common(Archive& ar) override { return system_.archive(ar), true; }
+
+ private:
+  void read_contacts(std::vector<physics::Contact>& out) const override { out.clear(); }
+};
+
+TEST_F(DevicePopulationTest, AnExceptionOfAnEngineIsTheFailureOfItsWorldAlone) {
+  static const DeviceApi api = physics::cuda::processor_api();
+  stage.library.engines.add(
+      "stumbles", [](const physics::EngineSettings& settings) { return std::make_unique<Stumbles>(settings.gravity); });
+  make(api, 3, 2);
+  ASSERT_TRUE(together[1]->simulation().change_engine("stumbles", stage.library.engines).ok());
+  constexpr int ticks = 30;
+  const std::vector<StepStatus> statuses = population->step(ticks);
+  EXPECT_NE(statuses[1].text().find("it stumbled"), std::string::npos) << statuses[1].text();
+  EXPECT_EQ(together[1]->report().status, "failed");
+  for (const std::size_t i : {0, 2}) {
+    EXPECT_TRUE(statuses[i].ok()) << statuses[i].text();
+    for (int tick = 0; tick < ticks; ++tick) ASSERT_TRUE(alone[i]->step().ok());
+    EXPECT_EQ(alone[i]->simulation().hash(), together[i]->simulation().hash()) << i;
+  }
+}
+
+TEST_F(DevicePopulationTest, AnEngineThatGoesBeforeThePopulationLeavesTheOthersAlone) {
   static const DeviceApi api = physics::cuda::processor_api();
   make(api, 3, 1);
   step(10);
-  population.reset();
+  // Its engine goes, and another comes, which takes its state.
+  for (auto* runs : {&alone, &together})
+    ASSERT_TRUE((*runs)[1]->simulation().change_engine("native", stage.library.engines).ok());
+  step(5), compare();
+  population.reset();  // and of the others while they are on the device
   compare();
 }
 

@@ -71,6 +71,11 @@ template <int n>
 VOLVOX_KERNEL Whole<n> truncated_lanes(const Number<n>& x) {
   return __builtin_convertvector(x.v, Whole<n>);
 }
+// As bounded(), but NaN becomes `low`: for what is to be a place in memory.
+template <int n>
+VOLVOX_KERNEL Number<n> bounded_place(const Number<n>& x, const Number<n>& low, const Number<n>& high) {
+  return smaller(larger(low, x), high);
+}
 template <int n>
 VOLVOX_KERNEL Whole<n> count_up() {
   Whole<n> x{};
@@ -85,7 +90,7 @@ VOLVOX_KERNEL bool all(const Whole<n>& mask) {
 // base[index[k] * stride] in lane k.
 template <int n, int stride>
 VOLVOX_KERNEL Number<n> gather(const float* base, const Whole<n>& index) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
   if constexpr (n == 8)
     return Number<n>::of(reinterpret_cast<typename Number<n>::Vector>(
         _mm256_i32gather_ps(base, reinterpret_cast<__m256i>(index), 4 * stride)));

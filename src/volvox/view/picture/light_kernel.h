@@ -44,7 +44,7 @@ VOLVOX_KERNEL Number<n> sunlit(const ShadowMap& map, const Vector3<n>& at, const
   const F low = F(map.reach), high = F(map.size - 2 - map.reach);
   const Whole<n> within = asked & (u >= low) & (u < high) & (v >= low) & (v < high);
   if (!any(within)) return F(1);
-  const F cu = bounded(u, low, high), cv = bounded(v, low, high);
+  const F cu = bounded_place<n>(u, low, high), cv = bounded_place<n>(v, low, high);
   const Whole<n> iu = truncated_lanes(cu), iv = truncated_lanes(cv);
   // Where all around is lower, it is lit; where all is higher, it is dark.
   const Whole<n> block = (iv / block_side) * map.block_columns() + iu / block_side;
@@ -125,11 +125,14 @@ VOLVOX_KERNEL Lit<n> lit(const Scene& scene, const CornerLanes<n>& a, const Corn
 
   Vector3<n> color = unpacked<n>(a.color);
   F opacity = numbers<n>((a.color >> 24) & 255) * (1 / 255.0);
-  if (any(asked & ((a.color != b.color) | (a.color != c.color)))) {
+  const Whole<n> blend = (a.color != b.color) | (a.color != c.color);
+  if (any(asked & blend)) {  // a lane of one colour keeps it to the bit, whatever its neighbours are
     const Vector3<n> q = unpacked<n>(b.color), r = unpacked<n>(c.color);
-    color = {between(color.x, q.x, r.x), between(color.y, q.y, r.y), between(color.z, q.z, r.z)};
-    opacity = between(opacity, numbers<n>((b.color >> 24) & 255) * (1 / 255.0),
-                      numbers<n>((c.color >> 24) & 255) * (1 / 255.0));
+    color = choose3(blend, {between(color.x, q.x, r.x), between(color.y, q.y, r.y), between(color.z, q.z, r.z)}, color);
+    opacity = choose(blend,
+                     between(opacity, numbers<n>((b.color >> 24) & 255) * (1 / 255.0),
+                             numbers<n>((c.color >> 24) & 255) * (1 / 255.0)),
+                     opacity);
   }
   const Whole<n> unlit = (flags & std::int32_t{Triangle::unlit}) != 0;
   if (all<n>(unlit | ~asked)) return {color, opacity};

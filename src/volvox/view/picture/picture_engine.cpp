@@ -25,7 +25,7 @@ constexpr float mark_opacity = 0.4f;      // of the markers between two modules,
 constexpr float mark_nearer = 2.5f;       // times their radius: the two modules do not hide them, but others do
 constexpr int most_threads = 16;
 
-// The same lighting as that of bodies: see lit() in raster_kernel.h.
+// The same lighting as that of bodies: see lit() in light_kernel.h.
 Floats3 ground_on_screen(Rgba color, const Vec3& normal, double direct) {
   Vec3 screen;
   const Vec3 sun_color{2.05, 1.98, 1.86}, sky_color{0.66, 0.71, 0.80}, bounce_color{0.44, 0.42, 0.40};
@@ -38,10 +38,10 @@ Floats3 ground_on_screen(Rgba color, const Vec3& normal, double direct) {
   return to_floats(screen);
 }
 
-// The samples of a pixel lie on a square grid.
+// The samples of a pixel lie on a square grid. A power of two a side: a tile holds whole pixels.
 int samples_a_side(int samples) {
   int side = 1;
-  while (side * side < samples) ++side;
+  while (side * side < samples) side *= 2;
   return side;
 }
 

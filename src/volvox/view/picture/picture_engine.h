@@ -1,5 +1,6 @@
 // The engine `picture`: draws on the processor, so that it needs neither a display nor a graphics card, and pictures
-// have the same bits on every machine. An engine may be used by one thread at a time, and has threads of its own.
+// have the same bits with any instruction set and number of threads. An engine may be used by one thread at a time, and
+// has threads of its own.
 #pragma once
 
 #include "volvox/view/render_engine.h"

@@ -50,7 +50,7 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
     std::copy(scene.depths + y0 * water.width, scene.depths + y1 * water.width, walls_.begin() + y0 * water.width);
   });
 
-  const float samples = static_cast<float>(scene.samples);
+  const float samples = to_float(scene.samples);
   water.eye = scene.eye, water.ray = scene.ray;
   for (int k = 0; k < 3; ++k) water.ray_x[k] = scene.ray_x[k] * samples, water.ray_y[k] = scene.ray_y[k] * samples;
   water.right = to_floats(view.right), water.up = to_floats(view.up);
@@ -59,6 +59,7 @@ void Water::draw(const sim::CloudLook& look, std::span<const sim::CloudItem> ite
   water.sun = scene.sun, water.horizon = scene.horizon, water.zenith = scene.zenith;
   water.color = to_floats(Vec3{look.fluid_color[0] / 255.0, look.fluid_color[1] / 255.0, look.fluid_color[2] / 255.0});
   water.drop = to_float(look.drop_size);
+  water.near = to_float(view.near);
   water.pixels_per_tangent = to_float(view.pixels_per_tangent);
   water.most = fine ? 40 : 16;
   water.behind = behind_.data(), water.walls = walls_.data();

@@ -44,7 +44,9 @@ VOLVOX_KERNEL void splat_drops(WaterLayers& water, int y0, int y1) {
           water, drop, y, [&](std::size_t i, int x, const Whole<n>& covered, const Number<n>& left) VOLVOX_INLINED {
             const Number<n> half = square_root(larger(left, Number<n>(0))) * drop.half;
             const Number<n> front = load<n>(&water.front[0][i]), back = load<n>(&water.back[0][i]);
-            store<n>(&water.front[0][i], choose(covered, smaller(front, Number<n>(drop.middle) - half), front));
+            store<n>(
+                &water.front[0][i],
+                choose(covered, smaller(front, larger(Number<n>(drop.middle) - half, Number<n>(water.near))), front));
             store<n>(&water.back[0][i], choose(covered, larger(back, half + drop.middle), back));
             first = x < first ? x : first;
             last = x + n > last ? x + n : last;
@@ -130,6 +132,8 @@ VOLVOX_KERNEL void smooth_water(WaterLayers& water, int y0, int y1, int from, bo
       store<n>(new_front + i, choose(wet, sum / weights, own));
       store<n>(new_back + i, choose(wet, sum_back / weights, own_back));
     }
+    // For what finish_water() reads of this row and of those beside it: other threads may have these.
+    if (!along_rows) extend_row(water, water.front[0], y);
   }
 }
 
@@ -158,7 +162,6 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
                            VOLVOX_INLINED { return one / larger(gather<n, 1>(water.walls, index), F(1e-7)); };
   for (int y = y0; y < y1; ++y) {
     if (water.last[y] == 0) continue;
-    extend_row(water, water.front[0], y);
     for (int x = water.first[y]; x < water.last[y]; x += n) {
       const std::size_t i = water.at(x, y);
       const Whole<n> column = count_up<n>() + x;
@@ -189,7 +192,7 @@ VOLVOX_KERNEL void finish_water(WaterLayers& water, int y0, int y1) {
       // Light goes straight on through thin sheets and is bent by n = 1.33 in thick ones.
       const F bend = smaller(thickness(wall), F(12 * water.drop)) / far;
       const auto place = [&](const F& p, int size_)
-                             VOLVOX_INLINED { return bounded(p, F(0.5), F(as_float(size_) - 0.5f)); };
+                             VOLVOX_INLINED { return bounded_place<n>(p, F(0.5), F(as_float(size_) - 0.5f)); };
       F bx = place(px - dot(normal, lanes_of<n>(water.right)) * bend * water.pixels_x, water.width),
         by = place(py + dot(normal, lanes_of<n>(water.up)) * bend * water.pixels_y, water.height);
       const Whole<n> hidden = wall_at(truncated_lanes<n>(by) * water.width + truncated_lanes<n>(bx)) < far;

@@ -34,6 +34,7 @@ struct WaterLayers {
   float pixels_x = 0, pixels_y = 0;        // by which light is bent sideways, at most: see finish_water()
   Floats3 sun{}, horizon{}, zenith{}, color{};
   float drop = 0, pixels_per_tangent = 0;  // its size, m
+  float near = 1e-3f;                      // m: no front is nearer to the eye
   int most = 16;                           // pixels to a side that smoothing looks at
   const std::uint32_t* behind = nullptr;
   const float* walls = nullptr;  // depths of what is behind, as in Scene

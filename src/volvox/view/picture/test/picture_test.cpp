@@ -127,6 +127,18 @@ TEST_F(PictureTest, EdgesAreSmoothWithSamplesAndWithout) {
   }
 }
 
+TEST_F(PictureTest, EveryPixelIsDrawnAtAnyNumberOfSamples) {
+  model::WorldBuilder builder;
+  builder.add_obstacle(model::Box{{0.1, 0.1, 0.1}}, {{0, 0, -9}, {}});
+  stage(builder);
+  for (const int samples : {1, 2, 4, 5, 9, 16}) {
+    PictureSettings settings = plain();
+    settings.samples = samples;
+    exchange_engine(settings);
+    EXPECT_EQ(count(draw(from({5, 0, 0})), [](Rgba c) { return brightness(c) < 500; }), 0) << samples;
+  }
+}
+
 // Compared with the exact coverage of every pixel, the error is at most half of that of the jagged edge, or three
 // quarters of it for a steep edge.
 TEST(SmoothEdges, ComeCloseToWhatIsCovered) {

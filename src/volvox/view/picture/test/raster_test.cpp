@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -7,6 +9,7 @@
 #include "volvox/base/random.h"
 #include "volvox/view/picture/shadow_map.h"
 #include "volvox/view/picture/triangles.h"
+#include "volvox/view/picture/water_layers.h"
 
 namespace volvox::view::picture {
 namespace {
@@ -34,9 +37,13 @@ struct Canvas {
     colors.resize(width * height), depths.resize(width * height);
   }
 
-  // A mesh of triangles of one colour each, which is what the samples then show.
+  // Triangles of one colour each, which is what the samples then show.
   void draw(const std::vector<std::array<Flat, 3>>& triangles, const RasterKernels* kernels = nullptr,
             ThreadPool* threads = nullptr, std::uint32_t flags = Triangle::unlit) {
+    draw(mesh_of(triangles), kernels, threads, flags);
+  }
+
+  static Mesh mesh_of(const std::vector<std::array<Flat, 3>>& triangles) {
     Mesh mesh;
     for (std::size_t i = 0; i < triangles.size(); ++i)
       for (const Flat& corner : triangles[i]) {
@@ -45,6 +52,10 @@ struct Canvas {
                                  {0, 0, 1},
                                  color_of(i)});
       }
+    return mesh;
+  }
+
+  void draw(const Mesh& mesh, const RasterKernels* kernels, ThreadPool* threads, std::uint32_t flags) {
     const Instance here{{0, 0, 0, 1}, {0, 0, 0, 1}};
     const Drawn drawn{&mesh, std::span(&here, 1), false, flags};
     Projection projection;  // x and y are samples times w
@@ -179,30 +190,79 @@ std::vector<std::array<Flat, 3>> heap(int count) {
   return triangles;
 }
 
+void expect_same(const Canvas& one, const Canvas& other, const char* how) {
+  EXPECT_EQ(one.colors, other.colors) << how;
+  EXPECT_EQ(0, std::memcmp(one.depths.data(), other.depths.data(), 4 * one.depths.size())) << how;
+}
+
+template <class Work>
+void for_each_set(const Work& work) {
+  const std::pair<Isa, const RasterKernels*> sets[] = {
+      {Isa::sse2, &raster_sse2}, {Isa::avx2, &raster_avx2}, {Isa::avx512, &raster_avx512}};
+  for (const auto& [set, kernels] : sets)
+    if (set <= best_isa()) work(set, kernels);
+}
+
 TEST(Raster, HasTheSameBitsAtAnyNumberOfThreadsAndWithAnyInstructionSet) {
   Canvas one;
   one.draw(heap(5000), nullptr, nullptr, 0);  // lit
   std::map<std::uint32_t, int> colors;
   for (const std::uint32_t color : one.colors) ++colors[color];
   EXPECT_GT(colors.size(), 100u);
-  const auto expect_same = [&](const Canvas& other, const char* how) {
-    EXPECT_EQ(one.colors, other.colors) << how;
-    EXPECT_EQ(0, std::memcmp(one.depths.data(), other.depths.data(), 4 * one.depths.size())) << how;
-  };
   for (const int count : {2, 3}) {
     ThreadPool threads(count);
     Canvas other;
     other.draw(heap(5000), nullptr, &threads, 0);
-    expect_same(other, "threads");
+    expect_same(one, other, "threads");
   }
-  const std::pair<Isa, const RasterKernels*> sets[] = {
-      {Isa::sse2, &raster_sse2}, {Isa::avx2, &raster_avx2}, {Isa::avx512, &raster_avx512}};
-  for (const auto& [set, kernels] : sets) {
-    if (set > best_isa()) continue;
+  for_each_set([&](Isa set, const RasterKernels* kernels) {
     Canvas other;
     other.draw(heap(5000), kernels, nullptr, 0);
-    expect_same(other, name(set));
-  }
+    expect_same(one, other, name(set));
+  });
+}
+
+// Every tenth triangle has three colours: its neighbours in the same lanes are none the worse for it.
+TEST(Raster, ATriangleOfThreeColoursChangesNoBitOfItsNeighbours) {
+  Mesh mesh = Canvas::mesh_of(heap(5000));
+  for (Vertex& vertex : mesh.vertices) vertex.color.b = vertex.color.g = 201;
+  Canvas plain;
+  plain.draw(mesh, &raster_sse2, nullptr, 0);
+  for (std::size_t i = 0; i < mesh.vertices.size(); i += 30)
+    for (std::size_t k = 0; k < 3; ++k) mesh.vertices[i + k].color = {0, 0, 0, 255}, mesh.vertices[i].color.r = 250;
+  Canvas one;
+  one.draw(mesh, &raster_sse2, nullptr, 0);
+  EXPECT_NE(one.colors, plain.colors);
+  for_each_set([&](Isa set, const RasterKernels* kernels) {
+    Canvas other;
+    other.draw(mesh, kernels, nullptr, 0);
+    expect_same(one, other, name(set));
+  });
+}
+
+TEST(Raster, TheFrontOfADropAroundTheEyeIsBeforeIt) {
+  WaterLayers water;
+  water.width = water.height = water.to_x = water.to_y = 16, water.stride = 16 + 2 * WaterLayers::margin;
+  water.drops = {{.x = 8, .y = 8, .radius = 6, .middle = 0.01f, .half = 0.02f, .color = {}}};
+  water.near = 0.005f;
+  for (auto* layer : {&water.front[0], &water.front[1], &water.back[0], &water.back[1], &water.red, &water.green,
+                      &water.blue, &water.weight})
+    layer->resize(water.at(0, 16) + WaterLayers::margin);
+  water.first.resize(16), water.last.resize(16);
+  work_on_water(water, WaterStep::splat, 0, 16);
+  EXPECT_EQ(water.front[0][water.at(8, 8)], water.near);
+  EXPECT_NEAR(water.back[0][water.at(8, 8)], 0.03, 1e-3);
+}
+
+TEST(Raster, NormalsThatAreNoNumbersReadNothingOutside) {
+  Mesh mesh = Canvas::mesh_of(heap(5000));
+  for (std::size_t i = 0; i < mesh.vertices.size(); i += 30)
+    for (std::size_t k = 0; k < 3; ++k) mesh.vertices[i + k].normal[0] = std::nanf("");
+  for_each_set([&](Isa set, const RasterKernels* kernels) {
+    Canvas canvas;
+    canvas.draw(mesh, kernels, nullptr, 0);
+    EXPECT_TRUE(std::ranges::all_of(canvas.depths, [](float depth) { return std::isfinite(depth); })) << name(set);
+  });
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "volvox/base/step_status.h"
 
-namespace volvox::sim {
+namespace volvox {
 
 // An exception becomes a status. `call` returns a StepStatus or nothing.
 template <class Call>
@@ -28,4 +28,4 @@ StepStatus guarded(const std::string& who, Call&& call) {
   }
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox
