@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import signal
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import Iterator
 
 import numpy as np
 import pytest
+from conftest import ROOT, chain
 
 import volvox
 
@@ -21,13 +23,37 @@ def snakes(count: int) -> list[volvox.World]:
 def test_a_device_is_asked_for_by_name() -> None:
     with pytest.raises(volvox.InputError, match="abacus"):
         volvox.Population(snakes(1), 1, device="abacus")
-    alone, together = snakes(2), volvox.Population(snakes(2), 1, device="cuda")
-    together.step(5)
+
+
+# The kernels of a GPU on the processor, in the place of the library for one.
+ROBOTS = ROOT / "build/release/lib/librobots_processor.so"
+
+
+@pytest.mark.skipif(not ROBOTS.exists(), reason="librobots_processor is not built")
+def test_a_device_moves_what_it_can_with_the_same_bits(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "world.sdf").write_text(chain("commanded", count=1))
+
+    def robots() -> list[volvox.World]:
+        return [volvox.load(str(tmp_path / "world.sdf"), seed=seed, precision="double") for seed in (1, 2)]
+
+    monkeypatch.setenv("VOLVOX_ROBOTS_CUDA_LIBRARY", str(ROBOTS))
+    alone, together = robots(), volvox.Population(robots(), 1, device="cuda")
+    together.step(20)
     for world in alone:
-        world.step(5)
+        world.step(20)
     assert [world.state_hash for world in together] == [world.state_hash for world in alone]
     on_device = together.on_device
-    assert on_device["failure"] or on_device["ticks"] or on_device["left"]
+    assert on_device["failure"] == "" and on_device["ticks"] > 20, on_device
+
+
+def test_without_a_device_the_processor_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOLVOX_ROBOTS_CUDA_LIBRARY", "/nowhere/librobots.so")
+    alone, together = snakes(1), volvox.Population(snakes(1), 1, device="cuda")
+    together.step(5)
+    alone[0].step(5)
+    assert together[0].state_hash == alone[0].state_hash
+    assert "/nowhere/librobots.so" in together.on_device["failure"]
+    assert together.on_device["ticks"] == 0
 
 
 def test_the_same_bits_alone_and_together() -> None:
