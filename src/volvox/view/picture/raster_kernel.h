@@ -137,7 +137,8 @@ __attribute__((noinline)) void find_seen(const TriangleList& list, int tile, flo
                                (triangle.flags & Triangle::marker) != 0 ? Raised{2, 0} : raised,
                                [&](int at, int, int, const Whole<n>& covered, const Number<n>& depth) VOLVOX_INLINED {
                                  const Number<n> before = load<n>(to.depths + at);
-                                 const Whole<n> nearer = covered & (depth > before);
+                                 // Of two at one place the later: of a strobe, the newest instant.
+                                 const Whole<n> nearer = covered & (depth >= before);
                                  store<n>(to.depths + at, choose(nearer, depth, before));
                                  const Whole<n> seen = load_whole<n>(to.seen + at);
                                  store_whole<n>(to.seen + at, nearer ? same<n>(number) : seen);

@@ -213,6 +213,15 @@ TEST_F(PictureTest, TheGridHasALineEveryMetreAndEveryTenth) {
   EXPECT_LT(darkest(1), darkest(0.7) - 20);
 }
 
+TEST_F(PictureTest, WhatStandsStillIsAsTheNewestInstantHasIt) {
+  model::WorldBuilder builder;
+  builder.set_gravity({});
+  builder.add_obstacle(model::Box{{0.5, 0.5, 0.5}}, {}, 1, {}, {0.05, 0.05, 0.05, 1});
+  stage(builder);
+  const Image now = draw(from({6, 0, 0})), strobed = draw(from({6, 0, 0}), std::vector<Frame>{frame, frame});
+  EXPECT_EQ(now.pixels, strobed.pixels);
+}
+
 TEST_F(PictureTest, EarlierFramesArePalerAndStandBehind) {
   model::WorldBuilder builder;
   builder.set_gravity({});
