@@ -159,7 +159,7 @@ TEST(Raster, LeavesNoCracksAndCoversNothingTwice) {
   for (int i = 0; i < width * height; ++i) ASSERT_EQ(times[i], 1) << i % width << " " << i / width;
 }
 
-TEST(Raster, ShowsTheNearestAndOfEquallyNearTheFirst) {
+TEST(Raster, ShowsTheNearestAndOfEquallyNearTheLast) {
   const std::array<Flat, 3> far{{{10, 10, 4}, {90, 10, 4}, {10, 90, 4}}}, near{{{10, 10, 2}, {60, 10, 2}, {10, 60, 2}}};
   // One that leans through both: as near as `near` at x = 30, as far as `far` at x = 50 (1/w is linear over the
   // canvas).
@@ -176,7 +176,7 @@ TEST(Raster, ShowsTheNearestAndOfEquallyNearTheFirst) {
     EXPECT_NEAR(canvas.depths[15 * width + 40], 0.5, 1e-6);
   }
   canvas.draw({near, near});
-  EXPECT_EQ(canvas.shown(20, 20), 0);
+  EXPECT_EQ(canvas.shown(20, 20), 1);
 }
 
 // What comes too near or goes far beyond the canvas is cut.
