@@ -81,17 +81,34 @@ std::vector<Rgba> load_tints(const RenderTree& tree, const Frame& frame) {
   return tints;
 }
 
+namespace {
+
+constexpr double least_way = 3;  // pixels, between two instants of a strobe that are both shown
+
+// How far the surface of a thing moves between two poses, at most, m.
+double way_between(const Pose& from, const Pose& to, double radius) {
+  const Quat &a = from.rotation, &b = to.rotation;
+  const double cosine = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z;  // of half the angle
+  return length(to.position - from.position) + 2 * radius * std::sqrt(std::max(0.0, 1 - cosine * cosine));
+}
+
+}  // namespace
+
 void Instances::add(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
-                    bool moving_only, std::span<const Rgba> tints) {
+                    const Frame* later, std::span<const Rgba> tints) {
   const double shadow_reach = 3 * view.distance;
   for (world::LinkIndex i = 0; i < tree.links(); ++i) {
     const RenderNode& node = tree.nodes[i];
-    if (node.mesh == none || (moving_only && tree.things[node.placement].fixed)) continue;
+    if (node.mesh == none || (later != nullptr && tree.things[node.placement].fixed)) continue;
     const DetailedMesh& mesh = *tree.meshes[node.mesh];
     Pose pose = to_pose(frame.links[i]);
     pose.position -= view.target;
     const Vec3 centre = pose * ((mesh.bounds.low + mesh.bounds.high) / 2);
     const double radius = length(mesh.bounds.high - mesh.bounds.low) / 2;
+    if (later != nullptr) {
+      const double way = way_between(to_pose(frame.links[i]), to_pose(later->links[i]), radius);
+      if (view.pixels(centre, way / 2) < least_way) continue;
+    }
     const double pixels = view.pixels(centre, radius) * detail;
     Instance instance = instance_at(pose, node.scale);
     if (!frame.colors.empty() && frame.colors[node.placement].a > 0) instance.tint = frame.colors[node.placement];
@@ -118,8 +135,8 @@ Quat turn_of(std::size_t number) {
 
 }  // namespace
 
-void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail,
-                          double pale) {
+void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
+                          const Frame* later) {
   if (!tree.cloud) return;
   const std::uint32_t number = tree.cloud->mesh;
   const DetailedMesh& mesh = *tree.meshes[number];
@@ -130,6 +147,9 @@ void Instances::add_cloud(const RenderTree& tree, const Frame& frame, const View
     if (item.shown <= sim::CloudItem::covered || look.in_sheet(k)) continue;
     const double scale = item.shown / 255.0, radius = scale * mesh.radius();
     const Vec3 centre = to_vec(item.position) - view.target;
+    if (later != nullptr && k < later->cloud.size() && later->cloud[k].shown > sim::CloudItem::covered &&
+        view.pixels(centre, length(to_vec(later->cloud[k].position) - to_vec(item.position)) / 2) < least_way)
+      continue;
     const double pixels = view.pixels(centre, radius) * detail;
     Instance instance = instance_at({centre, look.shape == sim::CloudLook::Shape::stone ? turn_of(k) : Quat{}}, scale);
     instance.tint = {item.color[0], item.color[1], item.color[2], 255};

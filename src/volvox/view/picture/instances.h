@@ -47,11 +47,13 @@ std::vector<Rgba> load_tints(const RenderTree& tree, const Frame& frame);
 class Instances {
  public:
   // Adds a frame. `detail` multiplies the size that chooses the level of detail; `pale` 1 is the colour of the
-  // background; `moving_only` leaves out fixed objects. `tints`, if not empty, are colours by link and replace the
-  // frame's colours by module.
+  // background. Of an earlier frame of a strobe `later` is the next one; what stands there as it stood here is left
+  // out, so that its pale image does not cover it. `tints`, if not empty, are colours by link and replace the frame's
+  // colours by module.
   void add(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
-           bool moving_only, std::span<const Rgba> tints = {});
-  void add_cloud(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale);
+           const Frame* later, std::span<const Rgba> tints = {});
+  void add_cloud(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
+                 const Frame* later);
   void add_docks(const RenderTree& tree, const Frame& frame, const Viewpoint& view);
   void finish();  // after all frames: fills `all` and `batches`
 

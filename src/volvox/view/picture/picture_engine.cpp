@@ -113,11 +113,12 @@ class PictureEngine final : public RenderEngine {
     };
     for (std::size_t i = 0; i < earlier.size(); ++i) {
       const double pale = oldest_paleness * (1 - real(i) / real(earlier.size()));
-      instances.add(*tree_, earlier[i], view, settings_.detail, pale, true, tints_of(earlier[i]));
-      instances.add_cloud(*tree_, earlier[i], view, settings_.detail, pale);
+      const Frame& later = i + 1 < earlier.size() ? earlier[i + 1] : frame_;
+      instances.add(*tree_, earlier[i], view, settings_.detail, pale, &later, tints_of(earlier[i]));
+      instances.add_cloud(*tree_, earlier[i], view, settings_.detail, pale, &later);
     }
-    instances.add(*tree_, frame_, view, settings_.detail, 0, false, tints_of(frame_));
-    instances.add_cloud(*tree_, frame_, view, settings_.detail, 0);
+    instances.add(*tree_, frame_, view, settings_.detail, 0, nullptr, tints_of(frame_));
+    instances.add_cloud(*tree_, frame_, view, settings_.detail, 0, nullptr);
     if (settings_.docks == DockMarks::state) instances.add_docks(*tree_, frame_, view);
     instances.finish();
     return instances;
