@@ -363,7 +363,15 @@ StepStatus World::end_move(Time begin, Time end, StepStatus status) {
     return status;
   }
   VOLVOX_ASSERT(physics::in_order(*engine_));
-  for (const DockIndex carrier : carriers_) record_load(carrier, last_advance_);
+  for (const DockIndex carrier : carriers_) {
+    const Wrench& load = engine_->loads()[docks_[carrier].joint.index];
+    if (!finite(load.force) || !finite(load.torque)) {
+      status.who = dock_name(carrier);
+      status.what = "bears a load that is beyond all numbers";
+      return status;
+    }
+    record_load(carrier, last_advance_);
+  }
   if (latches_) latches_->move(*this, last_advance_);
   return status;
 }
