@@ -6,9 +6,6 @@
 
 namespace volvox::view::picture {
 
-inline constexpr float sun_color[3] = {2.05f, 1.98f, 1.86f}, sky_color[3] = {0.66f, 0.71f, 0.80f},
-                       bounce_color[3] = {0.44f, 0.42f, 0.40f};
-
 // The mean over a square of 2 reach texels a side: how much of it is not above h.
 template <int n, int reach>
 VOLVOX_KERNEL Number<n> soft_share(const ShadowMap& map, const Number<n>& u, const Number<n>& v, const Whole<n>& iu,

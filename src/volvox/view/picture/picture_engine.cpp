@@ -28,10 +28,9 @@ constexpr int most_threads = 16;
 // The same lighting as that of bodies: see lit() in light_kernel.h.
 Floats3 ground_on_screen(Rgba color, const Vec3& normal, double direct) {
   Vec3 screen;
-  const Vec3 sun_color{2.05, 1.98, 1.86}, sky_color{0.66, 0.71, 0.80}, bounce_color{0.44, 0.42, 0.40};
   const double part[3] = {color.r / 255.0, color.g / 255.0, color.b / 255.0};
   for (int k = 0; k < 3; ++k) {
-    const double sky = bounce_color[k] + (sky_color[k] - bounce_color[k]) * (0.5 + 0.5 * normal.z);
+    const double bounce = bounce_color[k], sky = bounce + (sky_color[k] - bounce) * (0.5 + 0.5 * normal.z);
     const double glow = 0.62 * std::pow(part[k], 2.2) * (sun_color[k] * direct + sky * 0.62);
     screen[k] = std::pow(clamp(1.22 * glow * (1 + glow * 0.16) / (1 + glow * 0.72), 0, 1), 1 / 2.2);
   }

@@ -15,6 +15,10 @@
 
 namespace volvox::view::picture {
 
+// Of the light of bodies and grounds: from the sun, from above and from below.
+inline constexpr float sun_color[3] = {2.05f, 1.98f, 1.86f}, sky_color[3] = {0.66f, 0.71f, 0.80f},
+                       bounce_color[3] = {0.44f, 0.42f, 0.40f};
+
 using Floats3 = std::array<float, 3>;
 
 inline constexpr int subsamples = 256;  // steps of a corner's coordinates, a sample
