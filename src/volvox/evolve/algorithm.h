@@ -1,7 +1,7 @@
 // Algorithms by name: each is asked for genomes, and told how fit they are. All of them draw from the random stream
 // that they are given, so that an evolution repeats exactly, and list their state as JSON, so that it goes on after a
 // kill.
-//   ga          (mu + lambda) with tournaments, for bodies and minds together
+//   ga          (mu + lambda) with tournaments, for bodies and minds together; may begin anew where it is stuck
 //   nsga2       the same with several objectives: ranks and crowding (Deb et al. 2002)
 //   map_elites  the best of each cell of a map of features (Mouret and Clune 2015)
 //   cmaes       minds of a given body: covariance matrix adaptation (Hansen 2016)

@@ -71,6 +71,7 @@ std::vector<double> crowding_of(const std::vector<Individual>& all, const std::v
 }
 
 constexpr double immigrants = 0.1;  // share of children without parents, so that no corner is the last
+constexpr double progress = 0.02;   // of the best fitness: less is no reason to go on
 
 class Genetic final : public Algorithm {
  public:
@@ -87,6 +88,11 @@ class Genetic final : public Algorithm {
   }
 
   void tell(std::vector<Individual> tried) override {
+    welcome(std::move(tried));
+    if (settings_.patience > 0) lose_patience();
+  }
+
+  void welcome(std::vector<Individual> tried) override {
     const auto keep = narrow<std::size_t>(many_ ? settings_.population : std::max(2, settings_.population / 4));
     std::ranges::move(tried, std::back_inserter(parents_));
     const std::vector<int> rank = many_ ? ranks_of(parents_) : std::vector<int>(parents_.size(), 0);
@@ -119,10 +125,35 @@ class Genetic final : public Algorithm {
   }
 
   std::vector<const Individual*> archive() const override { return addresses_of(parents_); }
-  Json save() const override { return {{"parents", to_json(parents_)}}; }
-  Result<void> load(const Json& state) override { return load_individuals(state, "parents", parents_); }
+  Json save() const override {
+    Json state = {{"parents", to_json(parents_)}};
+    if (settings_.patience > 0) state["waited"] = waited_, state["best_then"] = best_then_;
+    return state;
+  }
+  Result<void> load(const Json& state) override {
+    if (settings_.patience > 0) {
+      const Json waited = state.value("waited", Json()), then = state.value("best_then", Json());
+      if (!waited.is_number_integer() || !(then.is_number() || then.is_null()))
+        return Error("the patience of the state is damaged", "use another state");
+      waited_ = waited.get<int>();
+      best_then_ = then.is_null() ? std::numeric_limits<double>::quiet_NaN() : then.get<double>();
+    }
+    return load_individuals(state, "parents", parents_);
+  }
 
  private:
+  // All parents may come to share a body that no single change makes better. Who begins anew gets out of there; the
+  // best of all is kept by the evolution.
+  void lose_patience() {
+    const double best = parents_.empty() ? std::numeric_limits<double>::quiet_NaN() : parents_.front().fitness();
+    if (fitter(best, best_then_ + progress * std::abs(best_then_))) {
+      best_then_ = best, waited_ = 0;
+    } else if (++waited_ >= settings_.patience) {
+      parents_.clear();
+      best_then_ = std::numeric_limits<double>::quiet_NaN(), waited_ = 0;
+    }
+  }
+
   // The better of two: the parents are sorted.
   const Individual& chosen(RandomStream& random) const {
     VOLVOX_ASSERT(!parents_.empty());
@@ -131,7 +162,9 @@ class Genetic final : public Algorithm {
 
   AlgorithmSettings settings_;
   bool many_;
-  std::vector<Individual> parents_;  // the best first
+  std::vector<Individual> parents_;                              // the best first
+  int waited_ = 0;                                               // generations without progress
+  double best_then_ = std::numeric_limits<double>::quiet_NaN();  // when there was some
 };
 
 class RandomSearch final : public Algorithm {

@@ -177,6 +177,9 @@ void read_algorithm(Fields fields, AlgorithmSettings& algorithm) {
   algorithm.rate = fields.number("rate", algorithm.rate, 0, 1);
   algorithm.crossover = fields.number("crossover", algorithm.crossover, 0, 1);
   algorithm.body = fields.number("body", algorithm.body, 0, 1);
+  algorithm.patience = narrow<int>(fields.integer("patience", algorithm.patience, 0, 1'000'000));
+  if (algorithm.patience > 0 && algorithm.name != "ga")
+    fields.fail("patience", fmt::format("{} does not begin anew", algorithm.name), "leave it out, or use \"ga\"");
   Fields islands = fields.child("islands");
   algorithm.islands = narrow<int>(islands.integer("count", 1, 1, 1000));
   algorithm.migrate_every = narrow<int>(islands.integer("every", algorithm.migrate_every, 1, 1'000'000));

@@ -48,6 +48,7 @@ struct AlgorithmSettings {
   double rate = 0.25;      // share of the genes that a mutation changes
   double crossover = 0.5;  // share of children of two parents
   double body = 0.5;       // share of mutations that change the body
+  int patience = 0;        // of ga: generations without progress after which it begins anew; 0: it never does
   int islands = 1;         // populations that breed apart; `population` is that of all
   int migrate_every = 5;   // generations
   int migrants = 1;        // that go from each island to the next

@@ -38,6 +38,40 @@ TEST(Algorithms, FindAPointFasterThanChance) {
   }
 }
 
+// Whoever is stuck gets out, and one who still improves is left in peace; a state goes on at the same generation.
+TEST(Algorithms, BeginAnewWhereNothingImproves) {
+  Json json = task_json();
+  json["algorithm"] = Json::parse(R"({"name": "ga", "population": 8, "patience": 3})");
+  const Task task = made(json);
+  const auto generation = [](int number, double best) {
+    std::vector<Individual> tried(8);
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      tried[i].number = 8 * number + narrow<int>(i);
+      tried[i].genome.tree.resize(1), tried[i].genome.parts.resize(1);
+      tried[i].outcome.objectives = {best - real(i)};
+    }
+    return tried;
+  };
+  auto algorithm = (**built_in_algorithms().find("ga"))(task);
+  for (int g = 0; g < 6; ++g) (*algorithm)->tell(generation(g, 1 + 0.1 * g));
+  for (int g = 6; g < 8; ++g) (*algorithm)->tell(generation(g, 1.501));  // 0.1 % better
+  EXPECT_EQ((*algorithm)->archive().size(), 2u);
+  auto again = (**built_in_algorithms().find("ga"))(task);
+  ASSERT_TRUE((*again)->load((*algorithm)->save()).ok());
+  for (auto* one : {&*algorithm, &*again}) {
+    (*one)->welcome(generation(8, 1.502));  // guests are no generation
+    EXPECT_EQ((*one)->archive().size(), 2u);
+    (*one)->tell(generation(9, 1.503));
+    EXPECT_TRUE((*one)->archive().empty());
+    (*one)->tell(generation(10, 0.5));  // worse than before, but it has just begun
+    EXPECT_EQ((*one)->archive().size(), 2u);
+  }
+  EXPECT_FALSE((*algorithm)->load(Json::parse(R"({"parents": []})")).ok());
+
+  json["algorithm"]["name"] = "nsga2";
+  EXPECT_NE(mistakes(json).find("nsga2 does not begin anew"), std::string::npos) << mistakes(json);
+}
+
 TEST(Algorithms, PopulationOfTheCommandLine) {
   const sim::Library library = test_library();
   Json json = task_json();
