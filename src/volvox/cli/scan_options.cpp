@@ -212,7 +212,10 @@ void add_run(CLI::App& scan, ScanArguments& a) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(1, 1024));
-  run->add_option("--out", a.run.out, "folder for the arena and the results (default: runs/scan/001, ...)")
+  run->add_option(
+         "--out", a.run.out,
+         "folder for the arena and the results (default: runs/scan/001, ...); those of an earlier run in it are "
+         "removed")
       ->type_name("DIR");
   add_common(*run, a, true);
 }
