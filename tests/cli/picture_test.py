@@ -94,6 +94,15 @@ class Pictures(CommandTest):
         self.assertEqual(len({str(picture) for picture in pictures}), 4)
         for bad, says in [(["--color-by", "hop"], "choose one of: 'hops', 'parent', 'source'"), (["--cut", "w=3"], "x=12.5"), (["--cut", "x"], "x=12.5"), (["--cut", "x=%"], "x=12.5"), (["--cut", "x=1e99"], "x=12.5")]:
             self.assertIn(says, self.run_program(*flood, "a.png", *bad, status=2).stderr)
+        # A unit may be left out.
+        pool = ["picture", "remod3d/terrain", "--at", "0.05", "--size", "96x64", "--quiet", "-o"]
+        pictures = []
+        for value in [[], ["--color-by", "speed"], ["--color-by", "speed, m/s"]]:
+            self.run_program(*pool, "a.png", *value)
+            pictures.append(self.png())
+        self.assertNotEqual(pictures[0], pictures[1])
+        self.assertEqual(pictures[1], pictures[2])
+        self.assertIn("choose one of: 'speed, m/s'", self.run_program(*pool, "a.png", "--color-by", "spee", status=2).stderr)
         self.assertIn("neither catoms nor particles", self.run_program("picture", "world.sdf", "-o", "a.png", "--cut", "x=1", status=2).stderr)
 
     def test_a_picture_has_the_size_and_shows_the_robot(self):

@@ -37,6 +37,18 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
 
 namespace {
 
+// By its name, or by what stands before its unit ("speed" of "speed, m/s") where no other value is called so.
+std::optional<std::size_t> find_value(const std::vector<std::string>& values, const std::string& wanted) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == wanted) return i;
+    if (values[i].substr(0, values[i].find(',')) != wanted) continue;
+    if (found) return {};
+    found = i;
+  }
+  return found;
+}
+
 // Which value of the cloud colours it, and where it is cut.
 Result<void> parse_cloud_options(const ViewArguments& arguments, const sim::Run& run, Studio& studio) {
   if (arguments.color_by.empty() && arguments.cut.empty()) return {};
@@ -44,12 +56,11 @@ Result<void> parse_cloud_options(const ViewArguments& arguments, const sim::Run&
     return Error("this run has neither catoms nor particles", "leave out --color-by and --cut, which are for them");
   if (const std::string& wanted = arguments.color_by; !wanted.empty()) {
     const std::vector<std::string> values = run.cloud()->cloud_look().values;
-    const auto found = std::find(values.begin(), values.end(), wanted);
-    if (found == values.end())
+    studio.color_by = find_value(values, wanted);
+    if (!studio.color_by)
       return Error(fmt::format("there is no value '{}' to colour by", wanted),
                    values.empty() ? std::string("its program has no numbers: leave out --color-by")
                                   : fmt::format("choose one of: '{}'", fmt::join(values, "', '")));
-    studio.color_by = narrow<std::size_t>(found - values.begin());
   }
   if (const std::string& text = arguments.cut; !text.empty()) {
     const std::size_t axis = std::string_view("xyz").find(text[0]);
