@@ -84,6 +84,12 @@ class Pictures(CommandTest):
             self.assertGreater(scene[name], 0)
         self.assertIn("remod3d/wheelbto", self.run_program("bench", "view", "remod3d/wheelbto", status=2).stderr)
 
+    def test_bench_view_counts_catoms(self):
+        done = self.run_program("bench", "view", "dprsim/flood", "--frames", "2", "--size", "64x48", "--json")
+        [scene] = json.loads(done.stdout)["scenes"]
+        run = json.loads(self.run_program("run", "dprsim/flood", "--duration", "0.1", "--json", "--out", "f").stdout)
+        self.assertEqual(scene["modules"], run["metrics"]["catoms"])
+
     def test_an_ensemble_is_cut_open_and_coloured_by_a_value(self):
         flood = ["picture", "dprsim/flood", "--set", "side=9", "--set", "filled=1", "--at", "0.1", "--size", "96x64", "--quiet", "-o"]
         pictures = []

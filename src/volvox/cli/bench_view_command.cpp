@@ -44,6 +44,14 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+// Catoms are modules, too, but stand in the cloud of the run.
+std::size_t modules_of(const sim::Run& run, const view::RenderTree& tree, const view::Frame& frame) {
+  std::size_t modules = run.report().modules;
+  if (tree.cloud && tree.cloud->look.noun == "catom")
+    for (const sim::CloudItem& item : frame.cloud) modules += item.shown != sim::CloudItem::gone;
+  return modules;
+}
+
 // Each frame is a tick of the run and a picture of it in memory, as a window would show it. It is drawn while the next
 // tick is simulated, as a film is.
 Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
@@ -70,7 +78,8 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
       view::parse_camera(run.camera(), studio->subject(frame), studio->aspect, run.simulation().world(), frame);
   if (!camera.ok()) return camera.error();
 
-  Drawn m{scene.name, scene.experiment, studio->engine->info().device, run.report().modules, arguments.frames};
+  Drawn m{scene.name, scene.experiment, studio->engine->info().device, modules_of(run, *studio->tree, frame),
+          arguments.frames};
   std::vector<double> simulate, draw;
   double begin = 0, processor = 0;
   struct Picture {
