@@ -90,6 +90,13 @@ class Pictures(CommandTest):
         run = json.loads(self.run_program("run", "dprsim/flood", "--duration", "0.1", "--json", "--out", "f").stdout)
         self.assertEqual(scene["modules"], run["metrics"]["catoms"])
 
+    def test_as_many_threads_draw_as_are_said(self):
+        for threads in [1, 3]:
+            done = self.run_program("picture", "world.sdf", "-o", "a.png", "--size", "64x48", "--threads", threads)
+            self.assertIn(f", {threads} thread{'s' if threads > 1 else ''})", done.stdout)
+            done = self.run_program("bench", "view", "dprsim/flood", "--frames", "2", "--size", "64x48", "--threads", threads, "--json")
+            self.assertIn(f", {threads} thread{'s' if threads > 1 else ''})", json.loads(done.stdout)["scenes"][0]["device"])
+
     def test_an_ensemble_is_cut_open_and_coloured_by_a_value(self):
         flood = ["picture", "dprsim/flood", "--set", "side=9", "--set", "filled=1", "--at", "0.1", "--size", "96x64", "--quiet", "-o"]
         pictures = []

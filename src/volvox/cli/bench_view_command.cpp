@@ -60,7 +60,7 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
   run_arguments.experiment = scene.experiment;
   run_arguments.dt = arguments.dt;
   run_arguments.duration = 1e4;
-  run_arguments.threads = arguments.threads;
+  run_arguments.threads = run_arguments.view.threads = arguments.threads;
   run_arguments.view.size = arguments.size;
   run_arguments.set = scene.set;
   if (scene.sized) run_arguments.set.push_back(fmt::format("modules={}", arguments.modules));
@@ -134,7 +134,7 @@ void print(const std::vector<Drawn>& all, const BenchViewArguments& arguments) {
                         {"device", m.device}});
     fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"size", arguments.size},
                                                            {"dt", arguments.dt},
-                                                           {"threads", arguments.threads},
+                                                           {"threads", arguments.threads.value_or(1)},
                                                            {"scenes", scenes}},
                                     2));
     return;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "volvox/view/picture/image_file.h"
+#include "volvox/view/picture/picture_engine.h"
 #include "volvox/view/picture/video.h"
 
 namespace volvox::cli {
@@ -107,13 +108,13 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
   studio.renderers = std::move(*renderers);
   studio.engines = engines;
   if (auto good = parse_cloud_options(arguments, run, studio); !good.ok()) return good.error();
-  std::map<std::string, std::string> settings = {{"width", std::to_string(size->width)},
-                                                 {"height", std::to_string(size->height)},
-                                                 {"detail", fmt::format("{}", detail)},
-                                                 {"docks", arguments.docks},
-                                                 {"rays", arguments.rays ? "true" : "false"}};
-  if (arguments.messages) settings["messages"] = "true";  // plugins' engines may not know this setting
-  studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
+  studio.settings = {{"width", std::to_string(size->width)},
+                     {"height", std::to_string(size->height)},
+                     {"detail", fmt::format("{}", detail)},
+                     {"docks", arguments.docks},
+                     {"rays", arguments.rays ? "true" : "false"}};
+  if (arguments.messages) studio.settings["messages"] = "true";  // plugins' engines may not know this setting
+  studio.threads = arguments.threads;
   studio.tree = std::make_shared<const view::RenderTree>(view::RenderTree::of(run));
   studio.width = size->width, studio.height = size->height;
   studio.aspect = real(size->width) / size->height;
@@ -125,9 +126,13 @@ Result<void> Studio::use_renderer_of(double time) {
   std::size_t wanted = current;
   while (wanted + 1 < renderers.size() && renderers[wanted + 1].from <= time + 1e-9) ++wanted;
   if (engine && wanted == current) return {};
-  const auto factory = engines.find(renderers[wanted].name);
+  const std::string& name = renderers[wanted].name;
+  const auto factory = engines.find(name);
   if (!factory.ok()) return factory.error();
-  auto made = (**factory)(settings);
+  auto own = settings;
+  if (threads && name == "picture")  // nor this one
+    own["threads"] = std::to_string(std::min(*threads, view::picture::PictureSettings::most_threads));
+  auto made = (**factory)(Parameters(std::move(own), "render engine '" + name + "'"));
   if (!made.ok()) return made.error();
   if (auto loaded = (*made)->load(tree); !loaded.ok()) return loaded;
   engine = std::move(*made);  // the old engine is destroyed after the new one is ready

@@ -87,8 +87,11 @@ void add_run_options(CLI::App& command, RunArguments& run) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number());
-  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")
-      ->capture_default_str()
+  command
+      .add_option("--threads", run.threads,
+                  "threads to use; the result does not depend on it (pictures and videos are drawn by as many, too; "
+                  "without this option by one for each processor)")
+      ->default_str("1")
       ->type_name("N")
       ->check(whole_number(1, 1024));
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")

@@ -209,7 +209,7 @@ void add_run(CLI::App& scan, ScanArguments& a) {
       ->type_name("S")
       ->check(between(0, 1e9));
   run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")
-      ->capture_default_str()
+      ->default_str("1")
       ->type_name("N")
       ->check(whole_number(1, 1024));
   run->add_option(
