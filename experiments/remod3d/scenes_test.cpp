@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "study.h"
+#include "volvox/world/start_check.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
@@ -148,6 +149,17 @@ TEST(ComplexStructure, StandsAndWalksInStepByMessages) {
     const Outcome deaf = run("remod3d/complex_structure", engine, 5, seed, {{"listens", "false"}});
     EXPECT_GT(deaf["phase_spread_rad"], 1) << "clocks that start apart stay apart without messages";
   });
+}
+
+TEST(Terrain, NothingOverlapsAtTheStart) {
+  for (const std::uint64_t seed : test_seeds) {
+    sim::RunOptions options;
+    options.experiment = "remod3d/terrain";
+    options.settings = {{"pool", "false"}};
+    options.seed = seed;
+    const auto run = prepared(options);
+    EXPECT_TRUE(world::start_warnings(run->simulation().world()).empty()) << seed;
+  }
 }
 
 TEST(Terrain, TheSnakeGetsOnOverHillsAndObstacles) {

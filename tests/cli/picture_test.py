@@ -84,6 +84,19 @@ class Pictures(CommandTest):
             self.assertGreater(scene[name], 0)
         self.assertIn("remod3d/wheelbto", self.run_program("bench", "view", "remod3d/wheelbto", status=2).stderr)
 
+    def test_bench_view_counts_catoms(self):
+        done = self.run_program("bench", "view", "dprsim/flood", "--frames", "2", "--size", "64x48", "--json")
+        [scene] = json.loads(done.stdout)["scenes"]
+        run = json.loads(self.run_program("run", "dprsim/flood", "--duration", "0.1", "--json", "--out", "f").stdout)
+        self.assertEqual(scene["modules"], run["metrics"]["catoms"])
+
+    def test_as_many_threads_draw_as_are_said(self):
+        for threads in [1, 3]:
+            done = self.run_program("picture", "world.sdf", "-o", "a.png", "--size", "64x48", "--threads", threads)
+            self.assertIn(f", {threads} thread{'s' if threads > 1 else ''})", done.stdout)
+            done = self.run_program("bench", "view", "dprsim/flood", "--frames", "2", "--size", "64x48", "--threads", threads, "--json")
+            self.assertIn(f", {threads} thread{'s' if threads > 1 else ''})", json.loads(done.stdout)["scenes"][0]["device"])
+
     def test_an_ensemble_is_cut_open_and_coloured_by_a_value(self):
         flood = ["picture", "dprsim/flood", "--set", "side=9", "--set", "filled=1", "--at", "0.1", "--size", "96x64", "--quiet", "-o"]
         pictures = []
@@ -94,6 +107,15 @@ class Pictures(CommandTest):
         self.assertEqual(len({str(picture) for picture in pictures}), 4)
         for bad, says in [(["--color-by", "hop"], "choose one of: 'hops', 'parent', 'source'"), (["--cut", "w=3"], "x=12.5"), (["--cut", "x"], "x=12.5"), (["--cut", "x=%"], "x=12.5"), (["--cut", "x=1e99"], "x=12.5")]:
             self.assertIn(says, self.run_program(*flood, "a.png", *bad, status=2).stderr)
+        # A unit may be left out.
+        pool = ["picture", "remod3d/terrain", "--at", "0.05", "--size", "96x64", "--quiet", "-o"]
+        pictures = []
+        for value in [[], ["--color-by", "speed"], ["--color-by", "speed, m/s"]]:
+            self.run_program(*pool, "a.png", *value)
+            pictures.append(self.png())
+        self.assertNotEqual(pictures[0], pictures[1])
+        self.assertEqual(pictures[1], pictures[2])
+        self.assertIn("choose one of: 'speed, m/s'", self.run_program(*pool, "a.png", "--color-by", "spee", status=2).stderr)
         self.assertIn("neither catoms nor particles", self.run_program("picture", "world.sdf", "-o", "a.png", "--cut", "x=1", status=2).stderr)
 
     def test_a_picture_has_the_size_and_shows_the_robot(self):

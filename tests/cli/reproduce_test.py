@@ -88,6 +88,17 @@ class Reproduce(CommandTest):
         self.assertIn("--list lists claims, not figures\n  fix: leave out --figures", done.stderr)
         self.assertEqual(done.stdout, "")
 
+    def test_the_number_of_a_figure_means_all_its_letters(self):
+        def places(*what):
+            done = self.run_program("reproduce", *what, "--list", "--json")
+            return {(claim["paper"], claim["place"]) for claim in json.loads(done.stdout)["claims"]}
+
+        letters = {("000", f"figure 1{letter}") for letter in "abcdefgh"}
+        self.assertEqual(places("figure 1"), letters | {("000", "figure 1")})
+        self.assertEqual(places("000/figure 1c"), {("000", "figure 1c")})
+        self.assertEqual(places("Figure 4"), places("003/figure 4") | places("002/figure 4"))
+        self.assertEqual(places("section V"), {("000", "section V")})  # not V.A of 001
+
     def test_an_unknown_place_lists_what_there_is(self):
         done = self.run_program("reproduce", "figure 99", status=2)
         self.assertIn("did you mean", self.run_program("reproduce", "roles/amr", status=2).stderr)

@@ -22,7 +22,7 @@ std::vector<sim::CloudItem> items_of(const sim::Run& run) {
 
 TEST(DprsimFlood, CountsAndTimesAreThoseOfTheGraph) {
   for (const char* lattice : {"square", "hex", "cubic", "bcc", "fcc"}) {
-    for (std::uint64_t seed = 401; seed <= 440; ++seed) {
+    for (const std::uint64_t seed : seeds(401, 440)) {
       const auto report =
           run("dprsim/flood", {{"lattice", lattice}, {"side", "12"}, {"filled", "0.7"}}, 2, seed, "none");
       ASSERT_GT(metric(report, "connected"), 1) << lattice << " seed " << seed;
@@ -35,7 +35,7 @@ TEST(DprsimFlood, CountsAndTimesAreThoseOfTheGraph) {
 
 TEST(DprsimGradient, DistancesAreThoseOfTheGraph) {
   for (const char* lattice : {"square", "hex", "cubic", "bcc", "fcc"}) {
-    for (std::uint64_t seed = 501; seed <= 540; ++seed) {
+    for (const std::uint64_t seed : seeds(501, 540)) {
       const auto report =
           run("dprsim/gradient", {{"lattice", lattice}, {"side", "12"}, {"filled", "0.6"}}, 2, seed, "none");
       ASSERT_GT(metric(report, "reachable"), 1) << lattice << " seed " << seed;
@@ -80,7 +80,7 @@ TEST(DprsimGradient, EveryDistanceHasItsColour) {
 // The heap, and who gives way, are by chance; nobody chose these seeds.
 TEST(DprsimShape, AHeapBecomesTheShapeWithAnySeed) {
   for (const char* shape : {"disc", "rectangle", "wrench"}) {
-    for (std::uint64_t seed = 541; seed <= 580; ++seed) {
+    for (const std::uint64_t seed : seeds(541, 580)) {
       const auto report = run("dprsim/shape", {{"shape", shape}, {"catoms", "60"}}, 60, seed, "none");
       EXPECT_EQ(metric(report, "filled"), 1) << shape << " seed " << seed;
       EXPECT_EQ(metric(report, "pieces"), 1) << shape << " seed " << seed;

@@ -27,14 +27,14 @@ TEST(DprsimStepper, AStepTakesAsLongAsTheEquationOfMotionSays) {
 // Where it begins is by chance; nobody chose these seeds. Now and then it makes a step more or less: of 40 other seeds
 // (3001 to 3040) two did in double precision, none in mixed.
 TEST(DprsimStepper, RollsOnceAroundWithAnySeed) {
-  int rolled = 0;
-  for (std::uint64_t seed = 701; seed <= 740; ++seed) {
+  int slipped = 0;
+  for (const std::uint64_t seed : seeds(701, 740)) {
     const auto report = run("dprsim/stepper", {}, 0, seed);
-    rolled += metric(report, "steps_made") == 12 && std::fabs(metric(report, "slip_deg")) < 20;
+    slipped += metric(report, "steps_made") != 12 || std::fabs(metric(report, "slip_deg")) >= 20;
     EXPECT_NEAR(metric(report, "steps_made"), 12, 1) << seed;
     EXPECT_NEAR(metric(report, "apart_mm"), 44, 0.5) << seed;
   }
-  EXPECT_GE(rolled, 37);
+  EXPECT_LE(slipped, 3);
 }
 
 TEST(DprsimStepper, MissesStepsWhenItIsDrivenTooFast) {
@@ -47,12 +47,12 @@ TEST(DprsimStepper, MissesStepsWhenItIsDrivenTooFast) {
 // On a table that is tilted by 30 degrees it lifts its own weight, over the top; seldom it slides back or falls: of 70
 // seeds (these and 3001 to 3040) two did in double precision, five in mixed.
 TEST(DprsimStepper, ClimbsAgainstItsWeight) {
-  int climbed = 0;
-  for (std::uint64_t seed = 11; seed <= 40; ++seed) {
+  int fell = 0;
+  for (const std::uint64_t seed : seeds(11, 40)) {
     const auto report = run("dprsim/stepper", {{"slope", "30"}, {"rate", "3"}, {"steps", "6"}}, 0, seed);
-    climbed += std::fabs(metric(report, "turned_deg") - 190) < 25 && std::fabs(metric(report, "apart_mm") - 44) < 0.5;
+    fell += std::fabs(metric(report, "turned_deg") - 190) >= 25 || std::fabs(metric(report, "apart_mm") - 44) >= 0.5;
   }
-  EXPECT_GE(climbed, 26);
+  EXPECT_LE(fell, 4);
 }
 
 // Two free catoms in the plane turn against each other like gears: nothing holds one of them.
@@ -94,13 +94,13 @@ TEST(DprsimWalkers, HaveTheSameHashAtAnyNumberOfThreadsAndAfterARestore) {
 
 // Nobody chose these seeds.
 TEST(DprsimWalkers, MeetAndRescueWithAnySeed) {
-  for (std::uint64_t seed = 741; seed <= 780; ++seed) {
+  for (const std::uint64_t seed : seeds(741, 780)) {
     const auto report = run("dprsim/walkers", {{"motion_ticks", "1"}}, 1000, seed, "none");
     EXPECT_EQ(metric(report, "pieces"), 1) << seed;
     EXPECT_EQ(metric(report, "rescued"), 6) << seed;
     EXPECT_LT(metric(report, "final_distance"), 4 * metric(report, "final_distance_of_disc")) << seed;
   }
-  for (std::uint64_t seed = 781; seed <= 784; ++seed) {  // rolls that take their time, and walkers of three
+  for (const std::uint64_t seed : seeds(781, 784)) {  // rolls that take their time, and walkers of three
     const auto report = run("dprsim/walkers", {{"size", "3"}, {"motion_ticks", "15"}}, 1000, seed, "none");
     EXPECT_EQ(metric(report, "pieces"), 1) << seed;
   }
@@ -167,7 +167,7 @@ TEST(DprsimCrawl, EveryMotionOfEveryLatticeCutsNothing) {
                                                        {"bcc", "roll"},    {"fcc", "roll"}};
   for (const auto& [lattice, motion] : kinds) {
     const bool flat = std::string(lattice) == "square" || std::string(lattice) == "hex";
-    for (std::uint64_t seed = 791; seed <= 830; ++seed) {
+    for (const std::uint64_t seed : seeds(791, 830)) {
       const auto report = run("dprsim/crawl",
                               {{"lattice", lattice},
                                {"motion", motion},

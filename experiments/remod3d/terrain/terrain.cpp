@@ -31,6 +31,22 @@ model::Shape random_shape(RandomStream& random) {
   }
 }
 
+bool meet(const model::Bounds& a, const model::Bounds& b) {
+  return a.low.x < b.high.x && b.low.x < a.high.x && a.low.y < b.high.y && b.low.y < a.high.y && a.low.z < b.high.z &&
+         b.low.z < a.high.z;
+}
+
+// Puts a shape above the others that it would reach into: it falls onto them.
+void lift_clear(Pose& pose, const model::Shape& shape, std::vector<model::Bounds>& others) {
+  model::Bounds own = model::bounds(shape, pose);
+  const auto blocks = [&](const model::Bounds& other) { return meet(own, other); };
+  for (auto other = others.begin(); (other = std::find_if(others.begin(), others.end(), blocks)) != others.end();) {
+    pose.position.z += other->high.z - own.low.z + 1e-3;
+    own = model::bounds(shape, pose);
+  }
+  others.push_back(own);
+}
+
 // Over the hollow that world.sdf fills with water.
 bool in_pool(const Vec3& at) { return std::fabs(at.x - 0.79) < 0.37 && std::fabs(at.y + 0.17) < 0.36; }
 
@@ -60,6 +76,7 @@ class Terrain final : public Travel {
     const model::HeightFieldData& field = hills(*world);
     model::WorldBuilder strewn("obstacles");
     RandomStream random(setup.seed, 0, "obstacles");
+    std::vector<model::Bounds> placed;
     for (int i = 0; i < count; ++i) {
       // Keep clear of the snake's start, and of the water.
       Vec3 at;
@@ -69,8 +86,10 @@ class Terrain final : public Travel {
       const model::Shape shape = random_shape(random);
       const double shade = random.uniform(0.35, 0.8);
       const Quat attitude = normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
-      strewn.add_obstacle(shape, Pose{at, attitude}, 600 * 0.6 * volume_bound(shape), {},
-                          {shade, 0.6 * shade, 0.25 * shade, 1}, "obstacle" + std::to_string(i));
+      Pose pose{at, attitude};
+      lift_clear(pose, shape, placed);
+      strewn.add_obstacle(shape, pose, 600 * 0.6 * volume_bound(shape), {}, {shade, 0.6 * shade, 0.25 * shade, 1},
+                          "obstacle" + std::to_string(i));
     }
     auto obstacles = strewn.build();
     if (!obstacles.ok()) return obstacles.error();

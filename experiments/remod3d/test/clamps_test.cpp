@@ -9,7 +9,7 @@ namespace {
 // Seeds that nothing was tuned to: every hand finds its socket, and slips at friction times force.
 TEST(Clamps, FindTheirSocketByHowTheyJam) {
   int jams = 0;
-  for (std::uint64_t seed = 7001; seed <= 7040; ++seed) {
+  for (const std::uint64_t seed : seeds(7001, 7040)) {
     const auto report = run("remod3d/clamps", {}, 100, seed);
     const auto hand = [&](const char* name) { return metric(report, name); };
     EXPECT_EQ(hand("latched"), 1) << seed;
@@ -20,7 +20,7 @@ TEST(Clamps, FindTheirSocketByHowTheyJam) {
     EXPECT_NEAR(hand("slid_ratio"), 1, 0.03) << seed;
     jams += hand("jams") > 0;
   }
-  EXPECT_GE(jams, 20) << "or this shows nothing";
+  EXPECT_GE(jams, shortened(20)) << "or this shows nothing";
 }
 
 TEST(Clamps, GoOnFromASnapshot) {

@@ -61,8 +61,8 @@ TEST(Roles, SlowServosMakeTheSidewinderAsSlowAsThePapers) {
         metric(run("roles/sidewinder", {{"play", "2"}, {"dead_band", "2"}, {"cable", "0.05"}}, 20, seed), "speed_m_s"));
   }
   std::sort(slow.begin(), slow.end()), std::sort(loose.begin(), loose.end());
-  EXPECT_NEAR(slow[1], 0.051, 0.012);
-  EXPECT_GT(loose[1], 0.075);
+  EXPECT_NEAR(slow[slow.size() / 2], 0.051, 0.012);
+  EXPECT_GT(loose[loose.size() / 2], 0.075);
 }
 
 TEST(Roles, ALongerPeriodAndLateSignalsAreWhatTheySay) {

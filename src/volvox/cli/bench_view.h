@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace volvox::cli {
 struct BenchViewArguments {
   std::vector<std::string> scenes;  // experiments; empty: those of figure 1 of the ReMod3D paper
   std::string size = "1280x720", dt = "1/60";
-  int frames = 120, modules = 1000, threads = 1;  // modules: of the scenes with 1000
+  int frames = 120, modules = 1000;  // modules: of the scenes with 1000
+  std::optional<int> threads;        // that simulate, and that draw; none: one, and one for each processor
   bool json = false;
 };
 // Frames a second of an experiment with these settings, simulated and drawn together at 1280 x 720, ticks of 1/60 s.

@@ -44,6 +44,14 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+// Catoms are modules, too, but stand in the cloud of the run.
+std::size_t modules_of(const sim::Run& run, const view::RenderTree& tree, const view::Frame& frame) {
+  std::size_t modules = run.report().modules;
+  if (tree.cloud && tree.cloud->look.noun == "catom")
+    for (const sim::CloudItem& item : frame.cloud) modules += item.shown != sim::CloudItem::gone;
+  return modules;
+}
+
 // Each frame is a tick of the run and a picture of it in memory, as a window would show it. It is drawn while the next
 // tick is simulated, as a film is.
 Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, sim::Library& library, Log& log) {
@@ -52,7 +60,7 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
   run_arguments.experiment = scene.experiment;
   run_arguments.dt = arguments.dt;
   run_arguments.duration = 1e4;
-  run_arguments.threads = arguments.threads;
+  run_arguments.threads = run_arguments.view.threads = arguments.threads;
   run_arguments.view.size = arguments.size;
   run_arguments.set = scene.set;
   if (scene.sized) run_arguments.set.push_back(fmt::format("modules={}", arguments.modules));
@@ -70,7 +78,8 @@ Result<Drawn> measure(const Scene& scene, const BenchViewArguments& arguments, s
       view::parse_camera(run.camera(), studio->subject(frame), studio->aspect, run.simulation().world(), frame);
   if (!camera.ok()) return camera.error();
 
-  Drawn m{scene.name, scene.experiment, studio->engine->info().device, run.report().modules, arguments.frames};
+  Drawn m{scene.name, scene.experiment, studio->engine->info().device, modules_of(run, *studio->tree, frame),
+          arguments.frames};
   std::vector<double> simulate, draw;
   double begin = 0, processor = 0;
   struct Picture {
@@ -125,7 +134,7 @@ void print(const std::vector<Drawn>& all, const BenchViewArguments& arguments) {
                         {"device", m.device}});
     fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"size", arguments.size},
                                                            {"dt", arguments.dt},
-                                                           {"threads", arguments.threads},
+                                                           {"threads", arguments.threads.value_or(1)},
                                                            {"scenes", scenes}},
                                     2));
     return;

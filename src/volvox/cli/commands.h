@@ -41,6 +41,7 @@ struct ViewArguments {
   std::string renderer = "picture", camera, size = "1280x720", docks = "state";
   std::string color_by, cut;  // of the cloud; empty: its own colours, whole
   bool rays = false, messages = false;
+  std::optional<int> threads;  // that draw; none: as many as there are processors
 };
 
 struct RunArguments {
@@ -50,7 +51,7 @@ struct RunArguments {
   // The text of the option; "true": given without a value; empty: not given.
   std::string real_time, isolate;
   std::uint64_t seed = 1;
-  int threads = 1;
+  std::optional<int> threads;  // none: one, and pictures are drawn by all processors
   std::vector<std::string> set, plugins;
   bool json = false, quiet = false, accept_changes = false;
   bool record = false, show = false, paused = false;  // show: in a browser; paused: at its start

@@ -70,7 +70,11 @@ void add_evolve(CLI::App& app, EvolveArguments& a) {
   evolve->add_flag("--no-film", a.no_film, "no film of the best at the end");
   evolve->add_flag("--view", a.show, "show the page live in a browser while it runs, behind a token");
   evolve->add_flag("--resume", a.resume, "go on with the evolution in the folder of --out");
-  evolve->add_option("--out", a.out, "folder for the results (default: runs/evolve_NAME/001, ...)")->type_name("DIR");
+  evolve
+      ->add_option("--out", a.out,
+                   "folder for the results (default: runs/evolve_NAME/001, ...); one with an evolution is refused "
+                   "without --resume")
+      ->type_name("DIR");
   evolve->add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
   evolve->add_flag("--quiet", a.quiet, "no progress, no table; warnings are still printed");
 }

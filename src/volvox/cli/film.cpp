@@ -8,6 +8,7 @@
 #include <map>
 
 #include "volvox/view/picture/image_file.h"
+#include "volvox/view/picture/picture_engine.h"
 #include "volvox/view/picture/video.h"
 
 namespace volvox::cli {
@@ -37,6 +38,18 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
 
 namespace {
 
+// By its name, or by what stands before its unit ("speed" of "speed, m/s") where no other value is called so.
+std::optional<std::size_t> find_value(const std::vector<std::string>& values, const std::string& wanted) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == wanted) return i;
+    if (values[i].substr(0, values[i].find(',')) != wanted) continue;
+    if (found) return {};
+    found = i;
+  }
+  return found;
+}
+
 // Which value of the cloud colours it, and where it is cut.
 Result<void> parse_cloud_options(const ViewArguments& arguments, const sim::Run& run, Studio& studio) {
   if (arguments.color_by.empty() && arguments.cut.empty()) return {};
@@ -44,12 +57,11 @@ Result<void> parse_cloud_options(const ViewArguments& arguments, const sim::Run&
     return Error("this run has neither catoms nor particles", "leave out --color-by and --cut, which are for them");
   if (const std::string& wanted = arguments.color_by; !wanted.empty()) {
     const std::vector<std::string> values = run.cloud()->cloud_look().values;
-    const auto found = std::find(values.begin(), values.end(), wanted);
-    if (found == values.end())
+    studio.color_by = find_value(values, wanted);
+    if (!studio.color_by)
       return Error(fmt::format("there is no value '{}' to colour by", wanted),
                    values.empty() ? std::string("its program has no numbers: leave out --color-by")
                                   : fmt::format("choose one of: '{}'", fmt::join(values, "', '")));
-    studio.color_by = narrow<std::size_t>(found - values.begin());
   }
   if (const std::string& text = arguments.cut; !text.empty()) {
     const std::size_t axis = std::string_view("xyz").find(text[0]);
@@ -96,13 +108,13 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
   studio.renderers = std::move(*renderers);
   studio.engines = engines;
   if (auto good = parse_cloud_options(arguments, run, studio); !good.ok()) return good.error();
-  std::map<std::string, std::string> settings = {{"width", std::to_string(size->width)},
-                                                 {"height", std::to_string(size->height)},
-                                                 {"detail", fmt::format("{}", detail)},
-                                                 {"docks", arguments.docks},
-                                                 {"rays", arguments.rays ? "true" : "false"}};
-  if (arguments.messages) settings["messages"] = "true";  // plugins' engines may not know this setting
-  studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
+  studio.settings = {{"width", std::to_string(size->width)},
+                     {"height", std::to_string(size->height)},
+                     {"detail", fmt::format("{}", detail)},
+                     {"docks", arguments.docks},
+                     {"rays", arguments.rays ? "true" : "false"}};
+  if (arguments.messages) studio.settings["messages"] = "true";  // plugins' engines may not know this setting
+  studio.threads = arguments.threads;
   studio.tree = std::make_shared<const view::RenderTree>(view::RenderTree::of(run));
   studio.width = size->width, studio.height = size->height;
   studio.aspect = real(size->width) / size->height;
@@ -114,9 +126,13 @@ Result<void> Studio::use_renderer_of(double time) {
   std::size_t wanted = current;
   while (wanted + 1 < renderers.size() && renderers[wanted + 1].from <= time + 1e-9) ++wanted;
   if (engine && wanted == current) return {};
-  const auto factory = engines.find(renderers[wanted].name);
+  const std::string& name = renderers[wanted].name;
+  const auto factory = engines.find(name);
   if (!factory.ok()) return factory.error();
-  auto made = (**factory)(settings);
+  auto own = settings;
+  if (threads && name == "picture")  // nor this one
+    own["threads"] = std::to_string(std::min(*threads, view::picture::PictureSettings::most_threads));
+  auto made = (**factory)(Parameters(std::move(own), "render engine '" + name + "'"));
   if (!made.ok()) return made.error();
   if (auto loaded = (*made)->load(tree); !loaded.ok()) return loaded;
   engine = std::move(*made);  // the old engine is destroyed after the new one is ready

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +38,8 @@ struct Studio {
   Result<void> use_renderer_of(double time);
 
   view::RenderEngineRegistry engines{"render engine"};
-  Parameters settings;
+  std::map<std::string, std::string> settings;
+  std::optional<int> threads;
   std::size_t current = 0;  // of renderers
   std::unique_ptr<view::RenderEngine> engine;
   std::shared_ptr<const view::RenderTree> tree;

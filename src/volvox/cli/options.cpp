@@ -87,8 +87,11 @@ void add_run_options(CLI::App& command, RunArguments& run) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number());
-  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")
-      ->capture_default_str()
+  command
+      .add_option("--threads", run.threads,
+                  "threads to use; the result does not depend on it (pictures and videos are drawn by as many, too; "
+                  "without this option by one for each processor)")
+      ->default_str("1")
       ->type_name("N")
       ->check(whole_number(1, 1024));
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
@@ -189,7 +192,10 @@ void add_run(CLI::App& app, Arguments& a) {
                   "film the run, 30 frames a second of simulated time: .mp4, .mkv, .mov or .webm")
       ->type_name("FILE");
   add_view_options(*run, a.run.view);
-  run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
+  run->add_option("--out", a.run.out,
+                  "folder for the results (default: runs/NAME/001, ...); those of an earlier run in it are removed, "
+                  "other files stay")
+      ->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
   run->add_flag("--quiet", a.run.quiet, "no progress, no table; warnings are still printed");
 }
@@ -215,8 +221,10 @@ void add_sweep(CLI::App& app, Arguments& a) {
       ->check(whole_number(1, 1024));
   sweep->add_option("--ranks", a.sweep.ranks, ranks_help)->capture_default_str()->type_name("HOW");
   sweep
-      ->add_option("--out", a.sweep.run.out,
-                   "folder for the results (default: runs/sweep_NAME/001, ...); a sweep that was begun there continues")
+      ->add_option(
+          "--out", a.sweep.run.out,
+          "folder for the results (default: runs/sweep_NAME/001, ...); a sweep that was begun there continues: what is "
+          "done is not run again")
       ->type_name("DIR");
   sweep->add_flag("--json", a.sweep.run.json, "print one JSON object on standard output and nothing else there");
   sweep->add_flag("--quiet", a.sweep.run.quiet, "no progress, no table");
@@ -328,8 +336,10 @@ void add_crosscheck(CLI::App& app, Arguments& a) {
       ->check(between(0, 1));
   crosscheck->add_option("--csv", a.crosscheck.csv, "also write the time histories of all engines to this file");
   crosscheck
-      ->add_option("--out", a.crosscheck.out,
-                   "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...)")
+      ->add_option(
+          "--out", a.crosscheck.out,
+          "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...); earlier ones in it "
+          "are overwritten")
       ->type_name("DIR");
   crosscheck->add_flag("--json", a.crosscheck.json, "print JSON");
 }
@@ -390,7 +400,9 @@ void add_export(CLI::App& app, Arguments& a) {
       ->type_name("FILE");
   export_->add_option("--set", a.mjcf_set, "KEY=VALUE: with --mjcf, change a parameter; may be repeated")
       ->allow_extra_args(false);
-  export_->add_option("--out", a.export_.out, "folder for the tables (default: csv beside the recording)")
+  export_
+      ->add_option("--out", a.export_.out,
+                   "folder for the tables (default: csv beside the recording); earlier ones in it are overwritten")
       ->type_name("DIR");
 }
 

@@ -41,7 +41,9 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
     return complain(Error(
         fmt::format("there is no picture at {} s: the run goes from {:.6g} to {:.6g} s", arguments.at, begin, end),
         "give --at a time within it, or a longer --duration"));
-  auto studio = Studio::create(arguments.run.view, render_engines(library), run, fine);
+  ViewArguments view = arguments.run.view;
+  view.threads = arguments.run.threads;
+  auto studio = Studio::create(view, render_engines(library), run, fine);
   if (!studio.ok()) return complain(studio.error());
 
   std::vector<view::Frame> frames(arguments.strobe);

@@ -34,10 +34,20 @@ std::string plain(const std::string& text) {
   return out;
 }
 
+// "figure4" of "figure4c": a figure's number stands for all that its letters name.
+std::string without_letter(std::string place) {
+  const std::size_t size = place.size();
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (size >= 2 && !is_digit(place[size - 1]) && is_digit(place[size - 2])) place.pop_back();
+  return place;
+}
+
 bool is_meant(const Claim& claim, const std::string& word) {
   const std::string wanted = plain(word);
-  return wanted == plain(claim.paper) || word == claim.experiment || wanted == plain(claim.place) ||
-         wanted == plain(claim.paper + claim.place);
+  if (wanted == plain(claim.paper) || word == claim.experiment) return true;
+  for (const std::string& place : {plain(claim.place), plain(claim.paper + claim.place)})
+    if (wanted == place || wanted == without_letter(place)) return true;
+  return false;
 }
 
 Result<std::vector<Claim>> selected(std::vector<Claim> claims, const std::vector<std::string>& words) {

@@ -39,8 +39,10 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
       ->type_name("N")
       ->check(whole_number(1, 1024));
   reproduce
-      ->add_option("--out", arguments.out,
-                   "folder for the results (default: runs/reproduce/001, ...); what was begun there continues")
+      ->add_option(
+          "--out", arguments.out,
+          "folder for the results (default: runs/reproduce/001, ...); what was begun there continues: what is done is "
+          "not run again")
       ->type_name("DIR");
   reproduce->add_flag("--list", arguments.list, "only list the claims, and the commands that measure them");
   auto* figures = reproduce->add_flag("--figures", arguments.figures,

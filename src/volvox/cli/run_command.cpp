@@ -238,7 +238,7 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   options.experiment = arguments.experiment;
   options.engine = arguments.engine;
   options.seed = arguments.seed;
-  options.threads = arguments.threads;
+  options.threads = arguments.threads.value_or(1);
   options.duration = arguments.duration;
   if (!arguments.real_time.empty()) {
     options.real_time =
@@ -303,6 +303,7 @@ struct Besides {
     if (arguments.video) {
       ViewArguments view = arguments.view;
       if (view.camera.empty()) view.camera = run.camera();
+      view.threads = arguments.threads;
       auto made = Film::create(*arguments.video, view, render_engines(library), run);
       if (!made.ok()) return made.error();
       film = std::move(*made);

@@ -209,10 +209,13 @@ void add_run(CLI::App& scan, ScanArguments& a) {
       ->type_name("S")
       ->check(between(0, 1e9));
   run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")
-      ->capture_default_str()
+      ->default_str("1")
       ->type_name("N")
       ->check(whole_number(1, 1024));
-  run->add_option("--out", a.run.out, "folder for the arena and the results (default: runs/scan/001, ...)")
+  run->add_option(
+         "--out", a.run.out,
+         "folder for the arena and the results (default: runs/scan/001, ...); those of an earlier run in it are "
+         "removed")
       ->type_name("DIR");
   add_common(*run, a, true);
 }

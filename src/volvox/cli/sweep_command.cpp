@@ -232,9 +232,10 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   auto ranks = cluster::join(arguments.ranks, arguments.run.out.value_or(""));
   if (!ranks.ok()) return complain(ranks.error());
   RanksEnd tell_the_others(ranks->get());
-  const std::size_t jobs = arguments.jobs > 0
-                               ? arguments.jobs
-                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);
+  const std::size_t jobs =
+      arguments.jobs > 0
+          ? arguments.jobs
+          : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads.value_or(1));
   if (*ranks && (*ranks)->rank() > 0)
     return serve_rank(**ranks, work_of(*plan, library), narrow<int>(jobs), hash_text(hash_of(plan->identity)));
   const auto folder = arguments.run.out

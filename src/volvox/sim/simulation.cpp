@@ -347,7 +347,7 @@ Result<std::vector<std::string>> Simulation::change_engine(const std::string& na
   for (const std::string& what : world_->engine_info().cannot)
     if (news(what) && what != physics::friction_by_load && what != physics::sliding_jaws)
       lost.push_back(fmt::format("{}: {} has none", what, name));
-  for (std::string& what : world::left_out(*world_))  // these, only where the world has them
+  for (std::string& what : world::left_out(*world_, &before))  // these, only where the world has them
     lost.push_back(std::move(what));
   return lost;
 }

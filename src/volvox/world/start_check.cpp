@@ -131,12 +131,15 @@ std::string jaws_without_teeth(const World& world) {
 
 }  // namespace
 
-std::vector<std::string> left_out(const World& world) {
+std::vector<std::string> left_out(const World& world, const physics::EngineInfo* before) {
   const physics::EngineInfo& engine = world.engine_info();
   std::vector<std::string> lines;
   if (!engine.moves) return lines;
   const auto cannot = [&](const char* what) {
-    return std::find(engine.cannot.begin(), engine.cannot.end(), what) != engine.cannot.end();
+    const auto lacks = [what](const physics::EngineInfo& info) {
+      return std::find(info.cannot.begin(), info.cannot.end(), what) != info.cannot.end();
+    };
+    return lacks(engine) && !(before != nullptr && before->moves && lacks(*before));
   };
   if (const FlushJoints joints = flush_joints(world); !joints.first.empty() && cannot(physics::friction_by_load))
     lines.push_back(fmt::format(

@@ -13,7 +13,8 @@ namespace volvox::world {
 // One line for each kind, with names, figures and what to do. Costs as much as one detection of contacts.
 std::vector<std::string> start_warnings(const World& world);
 
-// What this world has and its engine leaves out: friction of flush faces by their load, jaws that slide.
-std::vector<std::string> left_out(const World& world);
+// What this world has and its engine leaves out: friction of flush faces by their load, jaws that slide. `before`: an
+// engine that moved it until now; what that left out, too, is no news. Null: there was none.
+std::vector<std::string> left_out(const World& world, const physics::EngineInfo* before = nullptr);
 
 }  // namespace volvox::world

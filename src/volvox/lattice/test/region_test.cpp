@@ -7,6 +7,7 @@
 
 #include "../../cluster/test/thread_ranks.h"
 #include "reference.h"
+#include "volvox/base/test/shortened.h"
 #include "volvox/lattice/catom_world.h"
 #include "volvox/lattice/programs/crawler.h"
 #include "volvox/lattice/programs/flood.h"
@@ -114,7 +115,7 @@ TEST(Region, CutsTheNumbersAndLaterOnesBelongToTheLast) {
 }
 
 TEST(Region, ProgramsThatTalkGoTheSameWay) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (const std::uint64_t seed : seeds(1, 40)) {
     const std::string name = "seed " + std::to_string(seed);
     switch (seed / 2 % 4) {
       case 0: expect_the_same(with<Flood>(seed, &Flood::source), "flood, " + name); break;
@@ -126,7 +127,7 @@ TEST(Region, ProgramsThatTalkGoTheSameWay) {
 }
 
 TEST(Region, CatomsThatMoveGoTheSameWay) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (const std::uint64_t seed : seeds(1, 40)) {
     Scenario setup = with<Crawler>(seed, nullptr);
     setup.options.motion = {.ticks = seed % 2 == 0 ? 1u : 3u, .keep_connected = seed % 3 != 0};
     setup.load = [](CatomWorld& world) { return world.load(Crawler{.crawls = true}); };

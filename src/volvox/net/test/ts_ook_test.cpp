@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/base/index.h"
+#include "volvox/base/random.h"
 #include "volvox/net/power.h"
 #include "volvox/net/test/recorder.h"
 #include "volvox/net/ts_ook.h"
@@ -24,6 +25,32 @@ RadioOptions nano_radio(std::uint32_t spread, std::int64_t pulse_fs = 100) {
 }
 
 std::vector<std::byte> ones(std::size_t size) { return std::vector<std::byte>(size, std::byte{0xff}); }
+
+// Every pulse against the place of every bit. (With spread 1 a pulse lies over two places, and one was missed.)
+TEST(TsOok, BitsAreSpoiledWherePulsesOverlap) {
+  RandomStream random(1, 0, "pulses");
+  for (int trial = 0; trial < 2000; ++trial) {
+    const TimeSpreadKeying keying{.pulse_fs = 10, .spread = 1 + static_cast<std::int64_t>(random.below(4))};
+    std::vector<std::byte> frame(3), other(2);
+    for (auto* bytes : {&frame, &other})
+      for (std::byte& byte : *bytes) byte = static_cast<std::byte>(random.below(256));
+    const std::int64_t offset = static_cast<std::int64_t>(random.below(80 * 40)) - 40 * 40;
+    const auto is_one = [](const std::vector<std::byte>& bytes, std::int64_t i) {
+      return (std::to_integer<int>(bytes[static_cast<std::size_t>(i / 8)]) >> (7 - i % 8) & 1) != 0;
+    };
+    std::vector<std::uint32_t> expected, found = {7};
+    for (std::uint32_t i = 0; i < 24; ++i) {
+      bool hit = false;
+      for (int k = 0; k < 16; ++k)
+        hit = hit || (is_one(other, k) && std::abs(offset + k * keying.bit_fs() - i * keying.bit_fs()) < 10);
+      if (hit && !is_one(frame, i)) expected.push_back(i);
+    }
+    EXPECT_EQ(keying.spoiled_bits(frame, other, offset), expected.size()) << keying.spread << " " << offset;
+    keying.spoil(frame, other, offset, found);
+    expected.insert(expected.begin(), 7);
+    EXPECT_EQ(found, expected) << keying.spread << " " << offset;
+  }
+}
 
 // Senders in a ring, all as far from the receiver in the middle: the last interface.
 struct PulseRing {

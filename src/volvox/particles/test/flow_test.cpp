@@ -36,14 +36,14 @@ TEST(Fluid, ASteelBallSinksAsStokesSays) {
     if (length(p - ball.pose.position) > radius + 0.3 * spacing) places.push_back(p);
   }
   ASSERT_TRUE(world->add_fluid(places).ok());
-  run(*world, 0.6);
+  run(*world, shortened(0.6));
   double speed = 0;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < shortened(4); ++k) {
     run(*world, tick);
     speed -= world->shape(*index).velocity.linear.z / 4;
   }
   std::printf("  %.3f m/s, by Stokes in a shaft %.3f\n", speed, expected);
-  EXPECT_NEAR(speed / expected, 1, 0.1);
+  VOLVOX_EXPECT_FIGURE(speed / expected, 1, 0.1);
 }
 
 // How many grains of 12 mm a second go through a round hole in the floor of a bin.
@@ -72,6 +72,7 @@ double flow_through(double width) {
   };
   run(*world, 0.5);
   const double before = through();
+  if (sanitized) return before;  // so soon all that can happen has
   run(*world, 0.5);
   return (through() - before) / 0.5;
 }
@@ -79,10 +80,10 @@ double flow_through(double width) {
 // Beverloo's law: W ~ (D - 1.4 d)^2.5.
 TEST(Grains, FlowThroughAHoleAsBeverlooSays) {
   const double narrow = 0.06, wide = 0.1, less = 1.4 * 0.012;
-  const double slow = flow_through(narrow), fast = flow_through(wide);
+  const double fast = flow_through(wide), slow = sanitized ? fast : flow_through(narrow);
   const double exponent = std::log(fast / slow) / std::log((wide - less) / (narrow - less));
   std::printf("  %.0f and %.0f grains/s: exponent %.2f\n", slow, fast, exponent);
-  EXPECT_NEAR(exponent, 2.5, 0.3);
+  VOLVOX_EXPECT_FIGURE(exponent, 2.5, 0.3);
 }
 
 }  // namespace

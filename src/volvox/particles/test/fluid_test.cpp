@@ -107,9 +107,9 @@ double lift_of(const ShapeDesc& kind, int across, double turn) {
     if (distance_to(view, {to_float(p.x), to_float(p.y), to_float(p.z)}).distance > 0.3 * dx) places.push_back(p);
   }
   EXPECT_TRUE(world->add_fluid(places).ok());
-  run(*world, 1.5);
+  run(*world, shortened(1.5));
   Mean lift;
-  for (int k = 0; k < 30; ++k) {
+  for (int k = 0; k < shortened(30); ++k) {
     run(*world, tick);
     lift.add(world->impulse(index).force.z / tick);
   }
@@ -124,10 +124,10 @@ TEST(Fluid, LiftsSmallBodiesByWhatTheyDisplace) {
     std::printf("  a %s is lifted by %.4f of what it displaces\n", name, lift.value());
     return lift.value();
   };
-  EXPECT_NEAR(mean_lift("ball", {.kind = ShapeKind::sphere, .radius = 0.1}), 1, 0.02);
-  EXPECT_NEAR(mean_lift("tin", {.kind = ShapeKind::cylinder, .radius = 0.1, .half_length = 0.1}), 1, 0.02);
-  EXPECT_NEAR(mean_lift("rod", {.kind = ShapeKind::capsule, .radius = 0.1, .half_length = 0.05}), 1, 0.02);
-  EXPECT_NEAR(mean_lift("box", {.kind = ShapeKind::box, .half_size = {0.1, 0.1, 0.1}}), 1, 0.03);
+  VOLVOX_EXPECT_FIGURE(mean_lift("ball", {.kind = ShapeKind::sphere, .radius = 0.1}), 1, 0.02);
+  VOLVOX_EXPECT_FIGURE(mean_lift("tin", {.kind = ShapeKind::cylinder, .radius = 0.1, .half_length = 0.1}), 1, 0.02);
+  VOLVOX_EXPECT_FIGURE(mean_lift("rod", {.kind = ShapeKind::capsule, .radius = 0.1, .half_length = 0.05}), 1, 0.02);
+  VOLVOX_EXPECT_FIGURE(mean_lift("box", {.kind = ShapeKind::box, .half_size = {0.1, 0.1, 0.1}}), 1, 0.03);
 }
 
 // How much of its weight a floating body of half the fluid's density displaces. The level follows from the amount of
@@ -145,15 +145,15 @@ double displaced_by(ShapeKind kind, double start) {
   body.moments = Vec3{1, 1, 1} * (4 * body.mass);  // a cube of half the density would not lie flat
   body.pose.position = {0.5, 0.5, start};
   const ShapeIndex index = *world->add_shape(body);
-  run(*world, 3);
+  run(*world, shortened(3.0));
   Mean z, lift, denser;
-  for (int k = 0; k < 60; ++k) {
+  for (int k = 0; k < shortened(60); ++k) {
     run(*world, tick);
     z.add(world->shape(index).pose.position.z);
     lift.add(world->impulse(index).force.z / tick);
     denser.add(world->density_error());
   }
-  EXPECT_NEAR(lift.value() / (9.81 * body.mass), 1, 0.02);
+  VOLVOX_EXPECT_FIGURE(lift.value() / (9.81 * body.mass), 1, 0.02);
   const double fluid = static_cast<double>(world->fluid_positions().size()) * dx * dx * dx / (1 + denser.value());
   double level = 0.65, under = 0;
   for (int k = 0; k < 60; ++k) {
@@ -169,9 +169,9 @@ TEST(Fluid, LiftsByWhatIsDisplaced) {
   const double box = displaced_by(ShapeKind::box, 0.9), higher = displaced_by(ShapeKind::box, 1.05),
                ball = displaced_by(ShapeKind::sphere, 0.9);
   std::printf("  floats: %.4f %.4f %.4f of its weight is displaced\n", box, higher, ball);
-  EXPECT_NEAR(box, 1, 0.02);
-  EXPECT_NEAR(higher, 1, 0.02);
-  EXPECT_NEAR(ball, 1, 0.02);
+  VOLVOX_EXPECT_FIGURE(box, 1, 0.02);
+  VOLVOX_EXPECT_FIGURE(higher, 1, 0.02);
+  VOLVOX_EXPECT_FIGURE(ball, 1, 0.02);
 }
 
 // A body of many parts that are no larger than a particle is lifted as one of the same form.
@@ -194,9 +194,9 @@ double lift_of_parts(int parts) {
     if (std::max({std::fabs(p.x - 0.3), std::fabs(p.y - 0.3), std::fabs(p.z - 0.3)}) > 0.1) places.push_back(p);
   }
   EXPECT_TRUE(world->add_fluid(places).ok());
-  run(*world, 1);
+  run(*world, shortened(1.0));
   double lift = 0;
-  for (int k = 0; k < 30; ++k) {
+  for (int k = 0; k < shortened(30); ++k) {
     run(*world, tick);
     for (const ShapeIndex part : body) lift += world->impulse(part).force.z / tick / 30;
   }
@@ -205,7 +205,7 @@ double lift_of_parts(int parts) {
 TEST(Fluid, LiftsABodyOfSmallPartsAsOne) {
   const double one = lift_of_parts(1), many = lift_of_parts(6);
   std::printf("  lift over weight: one part %.3f, 216 parts %.3f\n", one, many);
-  EXPECT_NEAR(many / one, 1, 0.05);
+  VOLVOX_EXPECT_FIGURE(many / one, 1, 0.05);
 }
 
 // Martin and Moyce, Phil. Trans. R. Soc. A 244 (1952), table 2: a column of the width a and twice that height; where

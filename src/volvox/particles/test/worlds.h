@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "volvox/base/test/shortened.h"
 #include "volvox/particles/particle_world.h"
 
 namespace volvox::particles {

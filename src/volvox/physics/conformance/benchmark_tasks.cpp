@@ -9,6 +9,7 @@
 #include <random>
 
 #include "volvox/base/index.h"
+#include "volvox/base/test/shortened.h"
 #include "volvox/physics/conformance/suite.h"
 
 namespace volvox::physics::conformance {
@@ -92,7 +93,7 @@ TEST_P(BenchmarkTask, balls_roll_on_a_pushed_box) {
       balls_.push_back(add(ball));
     }
     const double acceleration = (150 - 0.4 * 35 * g) / (10 + 25 * 2.0 / 7);
-    const int count = narrow<int>(std::lround(4 / pace.seconds()));
+    const int count = narrow<int>(std::lround(shortened(4.0) / pace.seconds()));
     double sum = 0;
     for (int i = 0; i < count; ++i) {
       const double expected = acceleration * pace.seconds() * i;
@@ -141,7 +142,7 @@ TEST_P(BenchmarkTask, bounces_to_the_right_height_for_every_restitution) {
     for (int tenths = 1; tenths <= 10; ++tenths) {
       double worst = 0;
       const double e = 0.1 * tenths;
-      for (int phase = 0; phase < 8; ++phase) {
+      for (int phase = 0; phase < shortened(8); ++phase) {
         const double drop = 0.9 + 0.0271 * phase;
         start(pace);
         add_ground(0.5, e);
@@ -170,7 +171,7 @@ TEST_P(BenchmarkTask, ball_bounces_for_ever) {
     Solid ball{model::Sphere{0.1}, 10, {{0, 0, 5}, {}}};
     balls_ = {add(ball)};
     const double before = energy() - 10 * g * 0.1;
-    run(20, {}, pace.tick);
+    run(shortened(20.0), {}, pace.tick);
     EXPECT_NEAR((energy() - 10 * g * 0.1) / before, 1, tolerance("elastic_energy")) << named(pace);
   }
 }
@@ -180,8 +181,9 @@ TEST_P(BenchmarkTask, elastic_hits_in_a_row_keep_energy) {
   VOLVOX_NEEDS_MOTION();
   VOLVOX_NEEDS("restitution");
   for (const Pace& pace : {usual, fine}) {
+    const int trials = shortened(40);
     double sum = 0, worst = 1;
-    for (int trial = 0; trial < 40; ++trial) {
+    for (int trial = 0; trial < trials; ++trial) {
       start(pace);
       add_ground(0, 1);
       Solid ball{model::Sphere{0.1}, 10, {{0, 0, 0.6 + 0.0113 * trial}, {}}};
@@ -195,7 +197,7 @@ TEST_P(BenchmarkTask, elastic_hits_in_a_row_keep_energy) {
       sum += left;
       if (std::fabs(left - 1) > std::fabs(worst - 1)) worst = left;
     }
-    EXPECT_NEAR(sum / 40, 1, tolerance("elastic_energy")) << named(pace);
+    EXPECT_NEAR(sum / trials, 1, tolerance("elastic_energy")) << named(pace);
     EXPECT_NEAR(worst, 1, 4 * tolerance("elastic_energy")) << named(pace);
   }
 }
@@ -208,7 +210,7 @@ TEST_P(BenchmarkTask, elastic_balls_keep_their_energy) {
     start(pace);
     pile_up(6, 1.101, 1);
     const double before = energy();
-    run(10, {}, pace.tick);
+    run(shortened(10.0), {}, pace.tick);
     note("elastic_energy_gained", pace, energy() / before - 1);
     EXPECT_NEAR(energy() / before, 1, tolerance("elastic_energy")) << named(pace);
   }
@@ -222,7 +224,7 @@ TEST_P(BenchmarkTask, balls_do_not_sink_into_each_other) {
     pile_up(6, 0.101, 0);
     double deepest = 0;
     run(
-        1.5, [&](double) { deepest = std::max(deepest, deepest_overlap()); }, pace.tick);
+        shortened(1.5), [&](double) { deepest = std::max(deepest, deepest_overlap()); }, pace.tick);
     note("deepest_m", pace, deepest);
     EXPECT_LT(deepest, tolerance("pile_overlap_m")) << named(pace);
   }

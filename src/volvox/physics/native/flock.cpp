@@ -410,14 +410,12 @@ int Flocks::run(World& world, std::vector<ContactPoint>& points, PlaneContacts& 
 }
 
 void Flocks::commit(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, int now,
-                    std::span<Judged> judged, const EndOfTick& end, ThreadPool* threads) {
+                    std::span<Judged> judged, ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.reached > now) return;
     VOLVOX_ASSERT(flock.reached == now);
     if (!flock.written) {
-      const bool ends = end.tick > 0 && std::ranges::any_of(flock.members, &FlockMember::on_planes);
-      commit_flock(world, points, planes, flock, judged, ends);
-      if (ends) end_flock(world, planes, flock, end);
+      commit_flock(world, points, planes, flock, judged);  // those on planes that got to the end are written by run()
       Work::add(work_.bytes_moved, bytes_of(flock));
     }
     std::uint64_t trees = 0;

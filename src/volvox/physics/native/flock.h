@@ -119,7 +119,7 @@ class Flocks {
   // found of it; asked in other numbers or later, it could depend on who else was in the flock.
   enum class Judged : std::uint8_t { no, calm, alarmed };
   void commit(World& world, std::vector<ContactPoint>& points, PlaneContacts& planes, int now, std::span<Judged> judged,
-              const EndOfTick& end, ThreadPool* threads);
+              ThreadPool* threads);
   // By body: it is ahead, and the world holds its state of an earlier substep, or of a later one that may be taken
   // back.
   std::span<const std::uint8_t> ahead() const { return ahead_; }

@@ -123,8 +123,7 @@ int Simulator::substeps(double step, int now, int count, double tick, bool begin
       flocks_.run(world_, contacts_.points(), planes_, shapes_, seen_, {step, now, count, begins}, end, threads_);
   const int done = advance_groups(step, calm - now, count - now);
   judged_.assign(world_.bodies.size(), Flocks::Judged::no);
-  flocks_.commit(world_, contacts_.points(), planes_, now + done, judged_,
-                 now + done == count ? end : Flocks::EndOfTick{}, threads_);
+  flocks_.commit(world_, contacts_.points(), planes_, now + done, judged_, threads_);
   raise_alarms((count - now - done) * step);
   judged_.clear();
   return done;

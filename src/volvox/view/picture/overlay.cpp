@@ -22,7 +22,7 @@ Stroke arc(double cx, double cy, double rx, double ry, double from_degrees, doub
   Stroke stroke;
   for (int i = 0; i <= 12; ++i) {
     const double a = radians(from_degrees + (to_degrees - from_degrees) * i / 12);
-    stroke.push_back({cx + rx * std::cos(a), cy + ry * std::sin(a)});
+    stroke.push_back({cx + rx * volvox::cos(a), cy + ry * volvox::sin(a)});
   }
   return stroke;
 }
@@ -80,7 +80,7 @@ void draw_line(Image& image, double x0, double y0, double x1, double y1, double 
     for (int x = std::max(left, 0); x <= std::min(right, image.width - 1); ++x) {
       const double px = x + 0.5 - x0, py = y + 0.5 - y0;
       const double t = square > 0 ? clamp((px * dx + py * dy) / square, 0, 1) : 0;
-      const double cover = clamp(radius + 0.5 - std::hypot(px - t * dx, py - t * dy), 0, 1);
+      const double cover = clamp(radius + 0.5 - length(Vec3{px - t * dx, py - t * dy, 0}), 0, 1);
       if (cover > 0) blend(image, x, y, color, cover * color.a / 255);
     }
 }
@@ -106,7 +106,9 @@ double draw_text(Image& image, std::string_view text, double x, double baseline,
 
 double round_length(double pixels, double pixels_per_metre) {
   const double longest = pixels / pixels_per_metre;
-  const double power = std::pow(10, std::floor(std::log10(longest)));
+  double power = 1;  // by products and quotients: the last bits of std::pow and std::log10 depend on the machine
+  while (power * 10 <= longest && power < 1e300) power *= 10;
+  while (power > longest && power > 1e-300) power /= 10;
   for (const double step : {5.0, 2.0, 1.0})
     if (step * power <= longest) return step * power;
   return power;

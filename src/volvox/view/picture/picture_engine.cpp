@@ -23,7 +23,6 @@ constexpr Floats3 horizon{0.915f, 0.928f, 0.945f}, zenith{0.80f, 0.85f, 0.905f};
 constexpr double oldest_paleness = 0.72;  // of a stroboscopic sequence
 constexpr float mark_opacity = 0.4f;      // of the markers between two modules, which are seen through them
 constexpr float mark_nearer = 2.5f;       // times their radius: the two modules do not hide them, but others do
-constexpr int most_threads = 16;
 
 // The same lighting as that of bodies: see lit() in light_kernel.h.
 Floats3 ground_on_screen(Rgba color, const Vec3& normal, double direct) {
@@ -45,7 +44,8 @@ int samples_a_side(int samples) {
 }
 
 int threads_for(int wanted) {
-  return wanted > 0 ? wanted : std::clamp(narrow<int>(std::thread::hardware_concurrency()), 1, most_threads);
+  return wanted > 0 ? wanted
+                    : std::clamp(narrow<int>(std::thread::hardware_concurrency()), 1, PictureSettings::most_threads);
 }
 
 class PictureEngine final : public RenderEngine {
@@ -60,7 +60,9 @@ class PictureEngine final : public RenderEngine {
                  settings.detail > 1),
         colors_(std::size_t(settings.width) * std::size_t(settings.height)) {
     info_ = {"picture", "pictures and video, drawn by the processor",
-             fmt::format("the processor ({}, {} threads)", name(isa()), threads_.threads()), true};
+             fmt::format("the processor ({}, {} thread{})", name(isa()), threads_.threads(),
+                         threads_.threads() == 1 ? "" : "s"),
+             true};
   }
 
   const RenderEngineInfo& info() const override { return info_; }
@@ -243,7 +245,7 @@ Result<PictureSettings> PictureSettings::read(const Parameters& parameters) {
   settings.height = narrow<int>(parameters.integer("height", settings.height, smallest, largest));
   settings.detail = parameters.number("detail", settings.detail, 0.01, 1000);
   settings.samples = narrow<int>(parameters.integer("samples", settings.detail > 1 ? settings.samples : 0, 0, 16));
-  settings.threads = narrow<int>(parameters.integer("threads", settings.threads, 0, most_threads));
+  settings.threads = narrow<int>(parameters.integer("threads", settings.threads, 0, PictureSettings::most_threads));
   const std::string docks = parameters.text("docks", "state");
   settings.rays = parameters.flag("rays", settings.rays);
   settings.messages = parameters.flag("messages", settings.messages);

@@ -11,6 +11,7 @@ enum class DockMarks { hidden, state, load };  // load: whole links are coloured
 
 struct PictureSettings {
   static constexpr int smallest = 16, largest = 4096;  // pixels per side
+  static constexpr int most_threads = 16;
 
   int width = 1280, height = 720;
   int samples = 4;    // per pixel, against jagged edges; 0: the finished image is smoothed, which is faster

@@ -173,6 +173,13 @@ TEST(Flush, EnginesThatDoNotFollowTheLoadAreNamed) {
     ASSERT_EQ(lines.size(), 1u) << engine;
     EXPECT_NE(lines[0].find("'rig.axis'"), std::string::npos) << lines[0];
     EXPECT_NE(lines[0].find(engine), std::string::npos) << lines[0];
+    // Where another took over from it, only what it could is lost.
+    const physics::EngineInfo same = rig.bench->world().engine_info();
+    const physics::EngineInfo native = (*physics::built_in_engines().make("native", {}))->info(),
+                              none = (*physics::built_in_engines().make("none", {}))->info();
+    EXPECT_TRUE(left_out(rig.bench->world(), &same).empty()) << engine;
+    EXPECT_EQ(left_out(rig.bench->world(), &native), lines) << engine;
+    EXPECT_EQ(left_out(rig.bench->world(), &none), lines) << engine;
     model::WorldBuilder plain("plain");
     plain.add(share(cube()), Pose{}, "cube");
     Bench bench(plain, TickLength{1, 60}, engine);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "cubes.h"
+#include "volvox/base/test/shortened.h"
 
 namespace volvox::world {
 namespace {
@@ -107,7 +108,7 @@ double displaced(const std::string& engine) {
   model::Matter matter = water(0.05, {0, 0, 0}, {1, 1, 0.7}, 5);
   matter.max_substep = 1.0 / 960;  // at 1/480 s the fluid is compressed by 0.7 %, and its level that much lower
   Basin basin(builder, matter, 2, engine);
-  basin.run(2.5);
+  basin.run(shortened(2.5));
   double z = 0, submerged = 0;
   const LinkIndex link = basin.world().part(box).first_link;
   for (int k = 0; k < 30; ++k) {
@@ -115,7 +116,7 @@ double displaced(const std::string& engine) {
     z += basin.world().link_pose(link).position.z / 30;
     submerged += basin.matter().immersion(link).submerged / 30;
   }
-  EXPECT_NEAR(submerged, 0.5, 0.15);
+  VOLVOX_EXPECT_FIGURE(submerged, 0.5, 0.15);
   EXPECT_TRUE(basin.matter().immersion(link).wet);
   const double fluid = real(basin.matter().particles().fluid_positions().size()) * 0.05 * 0.05 * 0.05;
   double level = 0.7, under = 0;
@@ -130,7 +131,7 @@ TEST(Matter, FloatingBodiesDisplaceTheirWeight) {
   for (const std::string& engine : {std::string("native"), std::string("bullet")}) {
     const double part = displaced(engine);
     std::printf("  %s: %.4f of its weight is displaced\n", engine.c_str(), part);
-    EXPECT_NEAR(part, 1, 0.02) << engine;
+    VOLVOX_EXPECT_FIGURE(part, 1, 0.02);
   }
 }
 
@@ -295,7 +296,7 @@ TEST(Matter, NoJetGoesThroughAFloor) {
 // had drag, water threw scraps over the walls with 4 of 40 seeds. VOLVOX_TEST_SEEDS: how many to try.
 TEST(Matter, WallsAndTerrainHold) {
   const char* wanted = std::getenv("VOLVOX_TEST_SEEDS");
-  for (int seed = 1; seed <= (wanted == nullptr ? 3 : std::atoi(wanted)); ++seed) {
+  for (int seed = 1; seed <= (wanted == nullptr ? shortened(3) : std::atoi(wanted)); ++seed) {
     WorldBuilder builder;
     add_mixed_bodies(builder);
     model::Matter matter = mixture();

@@ -217,34 +217,4 @@ TEST(ClosedForms, beam_between_two_walls_shares_its_weight) {
   EXPECT_NEAR(bench->loads()[docks[count / 2].index].force.z, 0, 0.01 * half);
 }
 
-// 6 x 6 x 6 balls that bounce off each other and the ground without loss, as a public benchmark has them; the suite for
-// all engines has a smaller one.
-TEST(ClosedForms, elastic_balls_keep_their_energy_for_ten_seconds) {
-  for (const TickLength& dt : {TickLength{1, 1000}, TickLength{1, 250}}) {
-    const auto engine = make_native_engine({.max_substep = 0.001});
-    BodyDesc floor = ground();
-    floor.geometry = geometry_of(model::Plane{}, {0, 1});
-    ASSERT_TRUE(engine->add_body(floor).ok());
-    for (int i = 0; i < 216; ++i) {
-      BodyDesc ball = box(10, {0.1, 0.1, 0.1}, {});
-      ball.geometry = geometry_of(model::Sphere{0.1}, {0, 1});
-      const auto disturbed = [&](int k, int salt) {
-        return 0.21 * k + 1e-3 * std::fmod(0.6180339887 * (3 * i + salt), 1);
-      };
-      ball.pose.position = {disturbed(i / 36, 0), disturbed(i / 6 % 6, 1), disturbed(i % 6, 2) + 1.101};
-      ASSERT_TRUE(engine->add_body(ball).ok());
-    }
-    const auto energy = [&] {
-      double sum = 0;
-      for (std::size_t i = 1; i < engine->poses().size(); ++i)
-        sum += 10 * (g * engine->poses()[i].position.z + length_squared(engine->velocities()[i].linear) / 2);
-      return sum;
-    };
-    const double before = energy();
-    for (std::int64_t t = 0; dt.start_of(t).seconds() < 10; ++t)
-      ASSERT_TRUE(engine->advance(dt.start_of(t), dt.start_of(t + 1)).ok());
-    EXPECT_NEAR(energy() / before, 1, 0.01) << dt.text();
-  }
-}
-
 }  // namespace volvox::physics::native

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -157,7 +156,13 @@ TEST_F(Wide, farthest_and_lowest_points_are_the_first_of_the_best) {
       const std::size_t n = static_cast<std::size_t>(k);
       return x[n] * along.x + y[n] * along.y + z[n] * along.z;
     };
-    const auto level = [&](int k) { return height[static_cast<std::size_t>(k)] + reach(k); };
+    // Some of the points, in any order, and some of them several times.
+    std::vector<int> points(static_cast<std::size_t>(count));
+    for (int& point : points) point = whole(0, count - 1);
+    const auto level = [&](int k) {
+      const std::size_t n = static_cast<std::size_t>(k);
+      return height[n] + reach(points[n]);
+    };
     for (int k = 1; k < count; ++k) {
       if (reach(k) > reach(farthest)) farthest = k;
       if (level(k) < level(lowest)) lowest = k;
@@ -168,8 +173,6 @@ TEST_F(Wide, farthest_and_lowest_points_are_the_first_of_the_best) {
     for (int k = 0; k < Leans::most; ++k) leans.add(k == place ? along : vector());
     int found[Leans::most];
     leans.fill_up();
-    std::vector<int> points(static_cast<std::size_t>(count));
-    std::iota(points.begin(), points.end(), 0);
     wide_lowest(x.data(), y.data(), z.data(), points.data(), height.data(), count, leans, found);
     EXPECT_EQ(found[place], lowest);
   }
