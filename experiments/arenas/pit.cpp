@@ -177,7 +177,7 @@ Result<scan::Built> arena_of(const ArenaChoice& choice, const Pit& pit, std::uin
 void add_arena(model::WorldBuilder& builder, const scan::Built& arena) {
   const model::Material material{0.8, 0};
   const model::Color color{0.78, 0.76, 0.72, 1};
-  const scan::TriangleMesh& mesh = arena.boxes.empty() ? arena.mesh : arena.rest;
+  const scan::TriangleMesh& mesh = arena.remaining();
   if (!mesh.triangles.empty())
     builder.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, material, color, "arena");
   for (std::size_t i = 0; i < arena.boxes.size(); ++i)

@@ -41,7 +41,7 @@ void draw_without_ceiling(model::WorldBuilder& builder, const scan::Built& built
   std::vector<model::Visual>& visuals = drawn->links.front().visuals;
   visuals.clear();
   for (const bool is_floor : {true, false}) {
-    scan::TriangleMesh part = below_the_cut(built.boxes.empty() ? built.mesh : built.rest, floor);
+    scan::TriangleMesh part = below_the_cut(built.remaining(), floor);
     std::erase_if(part.triangles, [&](const scan::Triangle& t) {
       const Vec3 a = scan::corner(part, t, 0), b = scan::corner(part, t, 1), c = scan::corner(part, t, 2);
       const bool level = std::fabs(normalized(cross(b - a, c - a)).z) > 0.9 && std::max({a.z, b.z, c.z}) < floor + 0.1;

@@ -278,7 +278,7 @@ class BadOptions(CommandTest):
         self.assert_complains("run", "remod3d/scatter", "--set", "robot=catt", says=["catt", "superbot", "atron"])
         for experiment, key in [("remod3d/scatter", "modules"), ("remod3d/snake", "modules"), ("remod3d/track_to_snake", "opener"), ("remod3d/terrain", "obstacles"),
                                 ("remod3d/wheelbot", "obstacles"), ("remod3d/manipulator", "targets"), ("remod3d/breakage", "spheres"), ("vouivre/checkerboard", "pitch"),
-                                ("vouivre/cross", "pitch"), ("arenas/pit_snake", "modules"), ("arenas/rangefinder", "rays"), ("arenas/reconstruct", "triangles"),
+                                ("vouivre/cross", "pitch"), ("arenas/objects", "boxes"), ("arenas/pit_snake", "modules"), ("arenas/rangefinder", "rays"), ("arenas/reconstruct", "triangles"),
                                 ("roles/caterpillar", "modules"), ("roles/sidewinder", "dead"), ("roles/walker", "silent"), ("swarmsimx/formation", "robots"), ("swarmsimx/formation", "pillars")]:
             with self.subTest(experiment=experiment, key=key):
                 self.assert_complains("run", experiment, "--set", f"{key}=2.5", says=[f"{key}=2.5", "a whole number from"])
@@ -682,7 +682,7 @@ class Completion(CommandTest):
     def test_files_and_folders(self):
         self.write("a folder/robot.urdf", "")
         self.write("note.txt", "")
-        self.assertEqual(self.offered("run", "a"), ["arenas/explore", "arenas/pit_snake", "arenas/rangefinder", "arenas/reconstruct", "arenas/room", "a folder/"])
+        self.assertEqual(self.offered("run", "a"), ["arenas/explore", "arenas/objects", "arenas/pit_snake", "arenas/rangefinder", "arenas/reconstruct", "arenas/room", "a folder/"])
         self.assertEqual(self.offered("run", "a folder/"), ["a folder/robot.urdf"])
         self.assertEqual(self.offered("run", "no"), [])
         self.assertEqual(self.offered("scan", "build", "no"), ["note.txt"])

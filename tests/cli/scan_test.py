@@ -59,6 +59,31 @@ class Scan(CommandTest):
         mesh = os.path.join(self.folder, "driven", "arena.ply")
         self.assertGreater(self.scan_json("evaluate", mesh, "--truth", mesh, "--density", "100")["triangles"], 10)
 
+    def test_known_objects_are_put_in_as_they_are(self):
+        hall = ["simulate", "--seed", "3", "--length", "5", "--width", "4", "--boxes", "1", "--points", "90000"]
+        stand = self.scan_json(*hall, "--objects", "arenas/objects", "--cloud", "cloud.pcd")["objects"]
+        self.assertEqual([thing["name"] for thing in stand], ["crate", "plug", "post", "ramp", "slab"])
+        found = self.scan_json("build", "cloud.pcd", "--method", "pf", "--objects", "arenas/objects", "-o", "arena.sdf")["objects"]
+        self.assertEqual([thing["name"] for thing in found], [thing["name"] for thing in stand])
+        for here, there in zip(found, stand):
+            self.assertLess(abs(here["x_m"] - there["x_m"]) + abs(here["y_m"] - there["y_m"]), 0.02)
+        world = self.read("arena.sdf")
+        self.assertIn("<name>plug_0</name>", world)
+        self.assertIn("plug.sdf</uri>", world)
+        self.run_program("run", "arena.sdf", "--duration", "0.1", "--engine", "none", "--quiet")
+        self.assertIn("plug at", " ".join(self.scan("build", "cloud.pcd", "--method", "pf", "--objects", "arenas/objects", "-o", "arena.ply").stdout.split()))
+
+        self.scan(*hall, "--cloud", "bare.pcd", "--quiet")
+        done = self.scan("build", "bare.pcd", "--method", "pf", "--objects", "arenas/objects", "-o", "bare.sdf", "--json")
+        self.assertEqual(json.loads(done.stdout)["objects"], [])
+        self.assertIn("none of the 5 known objects was recognized", done.stderr)
+        self.assert_complains("build", "bare.pcd", "--objects", "nowhere", "-o", "a.ply", says="nowhere")
+        self.write("thing.sdf", "<sdf version='1.9'><model name='thing'><static>true</static><link name='a'/></model></sdf>")
+        self.assert_complains("build", "bare.pcd", "--objects", "arenas/objects,thing.sdf", "-o", "a.ply", says="no <collision>")
+        self.write("empty.pcd", PCD.format(0, "ascii"))
+        self.assert_complains("build", "empty.pcd", "--objects", "arenas/objects", "-o", "a.ply", says="empty")
+        self.assert_complains("simulate", "--objects", "arenas/objects", "--length", "2", "--boxes", "0", "--no-pit", "--truth", "a.ply", says="no place for 5 objects")
+
     def assert_complains(self, *arguments, says):
         done = self.scan(*arguments, status=2)
         self.assertEqual(done.stdout, "")

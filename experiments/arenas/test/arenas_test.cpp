@@ -148,6 +148,24 @@ TEST(Arenas, a_scout_drives_in_a_scanned_room_and_its_laser_sees_what_was_scanne
             run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5, 1, 3).report.state_hash);
 }
 
+TEST(Arenas, known_objects_are_recognized_and_scouts_dock_with_the_plug) {
+  Outcome last;
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    last = run("arenas/objects", "native", {}, 5, seed);
+    EXPECT_EQ(last.metric("known"), 5);
+    EXPECT_EQ(last.metric("found"), 5);
+    EXPECT_EQ(last.metric("wrongly_found"), 0);
+    EXPECT_LT(last.metric("position_error_max_mm"), 10);
+    EXPECT_EQ(last.metric("docked"), 1);
+  }
+  const std::uint64_t seed = std::end(test_seeds)[-1];
+  EXPECT_EQ(run("arenas/objects", "native", {}, 5, seed, 3).report.state_hash, last.report.state_hash);
+  const Outcome bare = run("arenas/objects", "native", {{"known", "false"}, {"boxes", "4"}}, 0.1, seed);
+  EXPECT_EQ(bare.metric("known"), 0);
+  EXPECT_EQ(bare.metric("wrongly_found"), 0);
+}
+
 TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
   Outcome explored;
   for (const std::uint64_t seed : test_seeds) {

@@ -210,7 +210,7 @@ int net_flood_command(const NetArguments& arguments);
 struct ScanArguments {
   std::string subcommand;
   std::string input, second, output, truth, path, cloud, method = "gsrm";
-  std::vector<std::string> scans;
+  std::vector<std::string> scans, objects;
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> scan_seed;  // of simulate; none: the seed
   double length = 4, width = 3, height = 0.6, noise = -1, shake = 0.01, drift = 0.02, cell = 0, density = 5000;

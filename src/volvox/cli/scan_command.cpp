@@ -59,9 +59,10 @@ Result<scan::BuildOptions> build_options(const ScanArguments& a) {
   return options;
 }
 
-Result<scan::Built> build_mesh(const ScanArguments& a) {
-  const auto options = build_options(a);
+Result<scan::Built> build_mesh(const ScanArguments& a, const std::vector<scan::KnownObject>& objects) {
+  auto options = build_options(a);
   if (!options.ok()) return options.error();
+  options->objects = objects;
   const auto cloud = cloud_from(a, a.input);
   if (!cloud.ok()) return cloud.error();
   Progress progress("building", a.quiet);
@@ -75,43 +76,61 @@ Result<scan::Built> build_mesh(const ScanArguments& a) {
   return built;
 }
 
-nlohmann::json json_of(const ScanArguments& a, const scan::Built& built) {
+nlohmann::json json_of(const ScanArguments& a, const scan::Built& built,
+                       const std::vector<scan::KnownObject>& objects) {
   const scan::Topology shape = scan::topology(built.mesh);
-  return {{"method", a.method},
-          {"seed", a.seed},
-          {"triangles", built.mesh.triangles.size()},
-          {"vertices", built.mesh.vertices.size()},
-          {"planes", built.planes},
-          {"noise_mm", 1e3 * built.noise},
-          {"cpu_s", built.cpu_s},
-          {"boundary_edges", shape.boundary_edges},
-          {"non_manifold_edges", shape.non_manifold_edges},
-          {"boxes", built.boxes.size()},
-          {"rest_triangles", built.boxes.empty() ? built.mesh.triangles.size() : built.rest.triangles.size()}};
+  nlohmann::json json = {{"method", a.method},
+                         {"seed", a.seed},
+                         {"triangles", built.mesh.triangles.size()},
+                         {"vertices", built.mesh.vertices.size()},
+                         {"planes", built.planes},
+                         {"noise_mm", 1e3 * built.noise},
+                         {"cpu_s", built.cpu_s},
+                         {"boundary_edges", shape.boundary_edges},
+                         {"non_manifold_edges", shape.non_manifold_edges},
+                         {"boxes", built.boxes.size()},
+                         {"rest_triangles", built.remaining().triangles.size()}};
+  if (!objects.empty()) json["objects"] = nlohmann::json::array();
+  for (const scan::FoundObject& found : built.objects) {
+    nlohmann::json one = json_of_object(objects[found.object].name(), found.pose);
+    one["covered"] = found.covered;
+    one["rms_mm"] = 1e3 * found.rms;
+    one["points"] = found.points;
+    json["objects"].push_back(std::move(one));
+  }
+  return json;
 }
 
-void print_built(const scan::Built& built) {
+void print_built(const scan::Built& built, const std::vector<scan::KnownObject>& objects) {
   const scan::Topology shape = scan::topology(built.mesh);
   const std::string boxes = built.boxes.empty() ? "none"
                                                 : fmt::format("{}, and {} triangles beside them", built.boxes.size(),
                                                               built.rest.triangles.size());
-  fmt::print("{}", report::text_table({{"triangles", std::to_string(built.mesh.triangles.size())},
-                                       {"boxes", boxes},
-                                       {"planes in the cloud", std::to_string(built.planes)},
-                                       {"noise of the points", fmt::format("{:.1f} mm", 1e3 * built.noise)},
-                                       {"boundary edges", std::to_string(shape.boundary_edges)},
-                                       {"non-manifold edges", std::to_string(shape.non_manifold_edges)},
-                                       {"processor time", fmt::format("{:.2f} s, {:.2f} s of it to build",
-                                                                      platform::process_cpu_seconds(), built.cpu_s)}}));
+  std::vector<std::vector<std::string>> rows = {
+      {"triangles", std::to_string(built.mesh.triangles.size())},
+      {"boxes", boxes},
+      {"planes in the cloud", std::to_string(built.planes)},
+      {"noise of the points", fmt::format("{:.1f} mm", 1e3 * built.noise)},
+      {"boundary edges", std::to_string(shape.boundary_edges)},
+      {"non-manifold edges", std::to_string(shape.non_manifold_edges)},
+      {"processor time",
+       fmt::format("{:.2f} s, {:.2f} s of it to build", platform::process_cpu_seconds(), built.cpu_s)}};
+  for (const scan::FoundObject& found : built.objects)
+    rows.push_back({objects[found.object].name(),
+                    fmt::format("{}; {:.0f} % of it seen", place_of(found.pose), 100 * found.covered)});
+  fmt::print("{}", report::text_table(rows));
 }
 
 int build(const ScanArguments& a) {
   if (const auto good = scan::check_mesh_name(a.output); !good.ok()) return complain(good.error());
-  const auto built = build_mesh(a);
+  const auto objects = objects_of(a);
+  if (!objects.ok()) return complain(objects.error());
+  const auto built = build_mesh(a, *objects);
   if (!built.ok()) return complain(built.error());
-  if (const auto written = scan::write_arena(*built, a.output); !written.ok()) return complain(written.error());
-  if (a.json) fmt::print("{}\n", to_json_text(json_of(a, *built)));
-  else if (!a.quiet) print_built(*built);
+  if (const auto written = scan::write_arena(*built, a.output, *objects); !written.ok())
+    return complain(written.error());
+  if (a.json) fmt::print("{}\n", to_json_text(json_of(a, *built, *objects)));
+  else if (!a.quiet) print_built(*built, *objects);
   return done;
 }
 
@@ -153,8 +172,11 @@ void warn_of_doubt(const std::string& scan, const scan::Registration& fit) {
 
 int refine(const ScanArguments& a) {
   if (const auto good = scan::check_mesh_name(a.output); !good.ok()) return complain(good.error());
-  const auto options = build_options(a);
+  auto options = build_options(a);
   if (!options.ok()) return complain(options.error());
+  const auto objects = objects_of(a);
+  if (!objects.ok()) return complain(objects.error());
+  options->objects = *objects;
   const auto arena = scan::read_mesh(a.input);
   if (!arena.ok()) return complain(arena.error());
   std::vector<scan::Cloud> scans;
@@ -170,9 +192,10 @@ int refine(const ScanArguments& a) {
   if (!refined.ok()) return complain(refined.error());
   for (const std::string& line : refined->built.notes) note(a, line);
   for (std::size_t i = 0; i < refined->fits.size(); ++i) warn_of_doubt(a.scans[i], refined->fits[i]);
-  if (const auto written = scan::write_arena(refined->built, a.output); !written.ok()) return complain(written.error());
+  if (const auto written = scan::write_arena(refined->built, a.output, *objects); !written.ok())
+    return complain(written.error());
   if (a.json) {
-    nlohmann::json json = json_of(a, refined->built);
+    nlohmann::json json = json_of(a, refined->built, *objects);
     json["new_points"] = refined->new_points;
     json["fits"] = nlohmann::json::array();
     for (const scan::Registration& fit : refined->fits) json["fits"].push_back(json_of(fit));
@@ -183,7 +206,7 @@ int refine(const ScanArguments& a) {
       print_fit(refined->fits[i]);
     }
     fmt::print("{}", report::text_table({{"points that were new", std::to_string(refined->new_points)}}));
-    print_built(refined->built);
+    print_built(refined->built, *objects);
   }
   return done;
 }
@@ -257,7 +280,9 @@ int register_(const ScanArguments& a) {
 
 int run(const ScanArguments& a, sim::Library& library, Log& log) {
   if (const auto robot = model::ModelLibrary().load(a.robot); !robot.ok()) return complain(robot.error());
-  const auto built = build_mesh(a);
+  const auto objects = objects_of(a);
+  if (!objects.ok()) return complain(objects.error());
+  const auto built = build_mesh(a, *objects);
   if (!built.ok()) return complain(built.error());
   const auto place = scan::free_place(built->mesh);
   if (!place.ok()) return complain(place.error());
@@ -280,15 +305,17 @@ int run(const ScanArguments& a, sim::Library& library, Log& log) {
       "  <volvox:run duration=\"10\" dt=\"1/60\"/>\n  <volvox:module name=\"robot\" robot=\"{}\" pose=\"{:.4f} {:.4f} "
       "{:.4f} 0 0 {:.4f}\">\n    <volvox:mind behavior=\"{}\"/>\n  </volvox:module>\n",
       a.robot, place->at.x, place->at.y, place->at.z + 0.08, place->heading, a.behavior);
-  const scan::TriangleMesh& mesh = built->boxes.empty() ? built->mesh : built->rest;
+  const scan::TriangleMesh& mesh = built->remaining();
   const std::string mesh_file = mesh.triangles.empty() ? "" : "arena.stl";
   if (!mesh_file.empty())
     if (const auto written = scan::write_mesh(mesh, folder / mesh_file); !written.ok())
       return complain(written.error());
-  if (const auto written = write_file(folder / "arena.sdf", scan::sdf_world("arena", mesh_file, built->boxes, robot));
+  if (const auto written = write_file(
+          folder / "arena.sdf",
+          scan::sdf_world("arena", mesh_file, built->boxes, scan::sdf_objects(*built, *objects, folder) + robot));
       !written.ok())
     return complain(written.error());
-  if (!a.json && !a.quiet) print_built(*built);
+  if (!a.json && !a.quiet) print_built(*built, *objects);
   arguments.experiment = (folder / "arena.sdf").string();
   arguments.out = folder.string();
   arguments.seed = a.seed;

@@ -105,6 +105,11 @@ Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string
   return std::move(reading->cloud);
 }
 
+Result<std::vector<scan::KnownObject>> objects_of(const ScanArguments& a) {
+  model::ModelLibrary models;
+  return scan::read_objects(a.objects, models);
+}
+
 int scan_simulate(const ScanArguments& a) {
   if (a.output.empty() && a.truth.empty() && a.cloud.empty())
     return complain(Error("no output was asked for", "give -o LOG, --truth MESH or --cloud CLOUD"));
@@ -115,14 +120,19 @@ int scan_simulate(const ScanArguments& a) {
     if (!file.empty())
       if (const auto good = check(file); !good.ok()) return complain(good.error());
   if (!a.path.empty() && a.output.empty()) return complain(Error("--path needs a drive", "give -o LOG too"));
+  const auto objects = objects_of(a);
+  if (!objects.ok()) return complain(objects.error());
   const auto arena = scan::make_arena(
-      {.seed = a.seed, .length = a.length, .width = a.width, .height = a.height, .pit = !a.no_pit, .boxes = a.boxes});
+      {.seed = a.seed, .length = a.length, .width = a.width, .height = a.height, .pit = !a.no_pit, .boxes = a.boxes},
+      *objects);
   if (!arena.ok()) return complain(arena.error());
   const double noise = a.noise >= 0 ? a.noise : 0.007;
   const std::uint64_t scan_seed = a.scan_seed.value_or(a.seed);
   if (!a.truth.empty())
     if (const auto written = scan::write_mesh(arena->mesh, a.truth); !written.ok()) return complain(written.error());
   nlohmann::json json = {{"seed", a.seed}, {"triangles", arena->mesh.triangles.size()}};
+  for (const scan::PlacedObject& one : arena->objects)
+    json["objects"].push_back(json_of_object((*objects)[one.object].name(), one.pose));
   if (!a.cloud.empty()) {
     const scan::Cloud cloud = scan::sample_cloud(
         arena->mesh, {.seed = scan_seed, .points = a.points, .outliers = a.outliers, .noise = noise});
@@ -151,9 +161,24 @@ int scan_simulate(const ScanArguments& a) {
         {"triangles of the arena", std::to_string(arena->mesh.triangles.size())}};
     if (json.contains("points")) rows.push_back({"points of the cloud", to_json_text(json["points"])});
     if (json.contains("sweeps")) rows.push_back({"sweeps of the drive", to_json_text(json["sweeps"])});
+    for (const scan::PlacedObject& one : arena->objects)
+      rows.push_back({(*objects)[one.object].name(), place_of(one.pose)});
     fmt::print("{}", report::text_table(rows));
   }
   return done;
+}
+
+nlohmann::json json_of_object(const std::string& object, const Pose& pose) {
+  return {{"name", object},
+          {"x_m", pose.position.x},
+          {"y_m", pose.position.y},
+          {"z_m", pose.position.z},
+          {"yaw_rad", roll_pitch_yaw(pose.rotation).z}};
+}
+
+std::string place_of(const Pose& pose) {
+  return fmt::format("at {:.3f} {:.3f} {:.3f} m, turned by {:.1f} degrees", pose.position.x, pose.position.y,
+                     pose.position.z, degrees(roll_pitch_yaw(pose.rotation).z));
 }
 
 namespace {

@@ -16,6 +16,17 @@ void add_common(CLI::App& command, ScanArguments& a, bool seed) {
   command.add_flag("--quiet", a.quiet, "no progress, no table");
 }
 
+void add_objects(CLI::App& command, ScanArguments& a, const std::string& what) {
+  command
+      .add_option(
+          "--objects", a.objects,
+          what +
+              ": folders of SDF models, or single ones, with commas between (arenas/objects: crate, plug, post, "
+              "ramp and slab)")
+      ->delimiter(',')
+      ->type_name("LIBRARY");
+}
+
 void add_build_options(CLI::App& command, ScanArguments& a, bool input = true) {
   if (input)
     command.add_option("input", a.input, "a cloud (.pcd, .ply, .xyz, .off), or a scan log (.log, CARMEN)")
@@ -41,6 +52,7 @@ void add_build_options(CLI::App& command, ScanArguments& a, bool input = true) {
   command.add_option("--noise", a.noise, "of the points in metres; otherwise estimated")
       ->type_name("M")
       ->check(between(0, 10));
+  add_objects(command, a, "known things to recognize and put in as they are");
   command.add_flag("--no-filter", a.no_filter, "keep points that stand alone");
   command.add_flag("--raw", a.raw, "leave nodes where they learned to be (gsrm, gg), and the path of a log as it is");
 }
@@ -94,6 +106,7 @@ void add_simulate(CLI::App& scan, ScanArguments& a) {
       ->type_name("N")
       ->check(whole_number(0, 1000));
   simulate->add_flag("--no-pit", a.no_pit, "a floor without a pit");
+  add_objects(*simulate, a, "known things to put on the floor, one of each");
   simulate
       ->add_option("--scan-seed", a.scan_seed,
                    "of the scan alone, for another one of the same arena (default: the seed)")
@@ -142,7 +155,8 @@ void add_build(CLI::App& scan, ScanArguments& a) {
   CLI::App* build = scan.add_subcommand("build", "a mesh from a cloud or a scan log");
   build->footer(
       "\nExamples:\n  volvox scan build cloud.pcd -o arena.ply\n  volvox scan build cloud.pcd --method pf -o arena.sdf "
-      "    (a world, with arena.stl beside it)\n"
+      "    (a world, with arena.stl beside it)\n  volvox scan build cloud.pcd --objects arenas/objects -o arena.sdf   "
+      "(crates, plugs and the like as they are)\n"
       "  volvox scan build drive.log --method gg --triangles 576 -o coarse.off");
   add_build_options(*build, a);
   build->add_option("-o,--output", a.output, "the mesh to write: .ply, .off, .stl, or .sdf for a world")

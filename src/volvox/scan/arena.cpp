@@ -45,6 +45,53 @@ std::vector<Footprint> draw_things(const ArenaOptions& options, RandomStream& ra
   return things;
 }
 
+// The circle about the foot of an object, in its own frame.
+struct Standing {
+  Vec2 center;
+  double radius = 0;
+};
+Standing standing(const KnownObject& object) {
+  const model::Bounds box = object.bounds();
+  Standing result{{(box.low.x + box.high.x) / 2, (box.low.y + box.high.y) / 2}, 0};
+  result.radius = volvox::length(box.high.x - box.low.x, box.high.y - box.low.y) / 2;
+  return result;
+}
+
+Vec2 on_floor(const Pose& pose, const Vec2& p) {
+  const Vec3 at = pose * Vec3{p.x, p.y, 0};
+  return {at.x, at.y};
+}
+
+// Puts every object somewhere on the floor between the things, or fails.
+Result<std::vector<PlacedObject>> place_objects(const ArenaOptions& options, const std::vector<Footprint>& things,
+                                                std::span<const KnownObject> objects) {
+  RandomStream random(options.seed, 0, "scan:objects");
+  for (int attempt = 0; attempt < 300; ++attempt) {
+    std::vector<PlacedObject> placed;
+    std::vector<Standing> taken;
+    for (const Footprint& thing : things) taken.push_back({thing.center, reach(thing)});
+    for (std::size_t k = 0; k < objects.size(); ++k) {
+      const Standing own = standing(objects[k]);
+      const double free_x = options.length / 2 - lane - own.radius, free_y = options.width / 2 - lane - own.radius;
+      for (int i = 0; i < 100 && placed.size() == k && free_x > 0 && free_y > 0; ++i) {
+        const Vec2 at{random.uniform(-free_x, free_x), random.uniform(-free_y, free_y)};
+        const Quat turn = Quat::axis_angle({0, 0, 1}, random.uniform(-pi, pi));
+        if (!std::all_of(taken.begin(), taken.end(), [&](const Standing& other) {
+              return length(other.center - at) > other.radius + own.radius + gap;
+            }))
+          continue;
+        const Vec3 center = turn * Vec3{own.center.x, own.center.y, 0};
+        placed.push_back({k, {Vec3{at.x, at.y, -objects[k].bounds().low.z} - center, turn}});
+        taken.push_back({at, own.radius});
+      }
+    }
+    if (placed.size() == objects.size()) return placed;
+  }
+  return Error(fmt::format("a room of {} by {} m has no place for {} objects beside its boxes", options.length,
+                           options.width, objects.size()),
+               "take a larger room, fewer objects or fewer boxes");
+}
+
 class Builder {
  public:
   // A horizontal polygon with holes at a height; its front is up.
@@ -64,6 +111,11 @@ class Builder {
       else mesh.triangles.insert(mesh.triangles.end(), {{n, n + 2, n + 1}, {n, n + 3, n + 2}});
     }
   }
+  void add(const TriangleMesh& other, const Pose& pose) {
+    const auto first = narrow<std::uint32_t>(mesh.vertices.size());
+    for (const Vec3& p : other.vertices) mesh.vertices.push_back(pose * p);
+    for (const Triangle& t : other.triangles) mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+  }
   TriangleMesh mesh;
 };
 
@@ -79,8 +131,8 @@ std::vector<Vec2> Footprint::corners() const {
   return result;
 }
 
-Result<Arena> make_arena(const ArenaOptions& options) {
-  Arena arena{options, {}, {}};
+Result<Arena> make_arena(const ArenaOptions& options, std::span<const KnownObject> objects) {
+  Arena arena{options, {}, {}, {}};
   RandomStream random(options.seed, 0, "scan:arena");
   const bool wanted = options.pit || options.boxes > 0;
   for (double scale = 1; wanted && arena.things.empty(); scale *= 0.97) {
@@ -102,12 +154,22 @@ Result<Arena> make_arena(const ArenaOptions& options) {
     std::reverse(hole.begin(), hole.end());
     floor.push_back(std::move(hole));
   }
+  auto placed = place_objects(options, arena.things, objects);
+  if (!placed.ok()) return placed.error();
+  arena.objects = std::move(*placed);
+  for (const PlacedObject& one : arena.objects) {
+    std::vector<Vec2> hole;
+    for (const Vec2& p : objects[one.object].foot()) hole.push_back(on_floor(one.pose, p));
+    std::reverse(hole.begin(), hole.end());
+    floor.push_back(std::move(hole));
+  }
   builder.floor(floor, 0);
   builder.walls(room, 0, options.height, false);
   for (const Footprint& thing : arena.things) {
     builder.walls(thing.corners(), std::min(0.0, thing.height), std::max(0.0, thing.height), thing.height > 0);
     builder.floor({thing.corners()}, thing.height);
   }
+  for (const PlacedObject& one : arena.objects) builder.add(objects[one.object].surface(), one.pose);
   arena.mesh = welded(builder.mesh, 1e-6);
   return arena;
 }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "volvox/base/result.h"
 #include "volvox/scan/cloud.h"
+#include "volvox/scan/known_object.h"
 #include "volvox/scan/mesh.h"
 #include "volvox/scan/polygon.h"
 
@@ -28,13 +30,21 @@ struct Footprint {
   std::vector<Vec2> corners() const;  // counter-clockwise
 };
 
+struct PlacedObject {
+  std::size_t object = 0;  // of the library
+  Pose pose;
+};
+
 struct Arena {
   ArenaOptions options;
   std::vector<Footprint> things;
+  std::vector<PlacedObject> objects;
   TriangleMesh
       mesh;  // closed except for the open top; faces the inside of the room; the origin is the centre of the floor
 };
-Result<Arena> make_arena(const ArenaOptions& options);
+// `objects`: known things (known_object.h), each of which stands once on the floor, at random and turned at random;
+// the other things stand as they would without them.
+Result<Arena> make_arena(const ArenaOptions& options, std::span<const KnownObject> objects = {});
 
 struct SampleOptions {
   std::uint64_t seed = 1;

@@ -51,6 +51,19 @@ Result<void> check(const BuildOptions& options) {
   return {};
 }
 
+// The triangles of the recognized objects, for whoever wants the whole surface.
+void put_in(Built& built, std::span<const KnownObject> library) {
+  if (built.objects.empty()) return;
+  if (built.boxes.empty()) built.rest = built.mesh;
+  for (const FoundObject& found : built.objects) {
+    const TriangleMesh& surface = library[found.object].surface();
+    const auto first = narrow<std::uint32_t>(built.mesh.vertices.size());
+    for (const Vec3& p : surface.vertices) built.mesh.vertices.push_back(found.pose * p);
+    for (const Triangle& t : surface.triangles)
+      built.mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+  }
+}
+
 }  // namespace
 
 Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progress& progress) {
@@ -61,6 +74,15 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
   Built built;
   built.notes = prepared->notes;
   Cloud& clean = prepared->cloud;
+  Cloud all;  // with the objects; empty: the same
+  if (!options.objects.empty()) {
+    const PlaneSet planes = find_planes(clean.points, {options.seed, options.noise});
+    built.objects = find_objects(clean, planes, options.objects);
+    all = without_objects(clean, planes, options.objects, built.objects);
+    std::swap(all, clean);
+    if (built.objects.empty())
+      built.notes.push_back(fmt::format("none of the {} known objects was recognized", options.objects.size()));
+  }
   GsrmOptions gsrm{.seed = options.seed, .sharpen = options.sharpen};
   gsrm.nodes =
       options.nodes ? std::max<std::size_t>(4, *options.nodes) : gsrm_nodes_for(options.triangles.value_or(4175));
@@ -94,9 +116,11 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
     }
   }
   if (built.mesh.triangles.empty())
-    return Error(fmt::format("no surface was found in {} points", clean.points.size()),
+    return Error(fmt::format("no surface was found in {} points{}", clean.points.size(),
+                             built.objects.empty() ? "" : " beside the objects that were recognized"),
                  "give a denser cloud, or another method: gsrm needs no planes");
-  paint(built.mesh, clean);
+  put_in(built, options.objects);
+  paint(built.mesh, all.points.empty() ? clean : all);
   built.cpu_s = platform::process_cpu_seconds() - start;
   return built;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "volvox/scan/cloud.h"
 #include "volvox/scan/evaluate.h"
 #include "volvox/scan/mixed.h"
+#include "volvox/scan/recognize.h"
 
 namespace volvox::scan {
 
@@ -29,13 +31,18 @@ struct BuildOptions {
   bool filter = true;    // removes outliers
   bool sharpen = true;   // gsrm, gg: moves nodes to near planes, edges and corners
   bool by_wins = false;  // gg: where it grows (growing_grid.h)
+  // Known things to look for in the cloud (recognize.h); the caller keeps them until build() returns.
+  std::span<const KnownObject> objects{};
 };
 
 struct Built {
-  TriangleMesh mesh;
-  // Of mixed models: boxes that replace parts of the mesh in a physics engine, and the remaining triangles.
+  TriangleMesh mesh;  // the whole surface
+  // Boxes of mixed models and recognized objects replace parts of the mesh in a physics engine; `rest` has the
+  // remaining triangles.
   std::vector<BoxPart> boxes;
+  std::vector<FoundObject> objects;  // by their numbers in BuildOptions::objects
   TriangleMesh rest;
+  const TriangleMesh& remaining() const { return boxes.empty() && objects.empty() ? mesh : rest; }
   std::size_t planes = 0;  // found in the cloud
   double noise = 0;        // estimated, m
   double cpu_s = 0;

@@ -251,14 +251,34 @@ Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& f
   return write_file(file, sdf_world(file.stem().string(), beside.filename().string()));
 }
 
-Result<void> write_arena(const Built& built, const std::filesystem::path& file) {
-  if (file_ending(file) != ".sdf" || built.boxes.empty()) return write_mesh(built.mesh, file);
+std::string sdf_objects(const Built& built, std::span<const KnownObject> library, const std::filesystem::path& folder) {
+  std::string parts;
+  std::vector<int> numbers(library.size());
+  for (const FoundObject& found : built.objects) {
+    const KnownObject& object = library[found.object];
+    const Vec3 &at = found.pose.position, turn = roll_pitch_yaw(found.pose.rotation);
+    std::error_code failure;
+    const auto named =
+        std::filesystem::proximate(std::filesystem::absolute(object.model()->file, failure),
+                                   std::filesystem::absolute(folder.empty() ? "." : folder, failure), failure);
+    parts += fmt::format(
+        "  <include>\n    <uri>{}</uri>\n    <name>{}_{}</name>\n    <static>true</static>\n    <pose>{:.6f} {:.6f} "
+        "{:.6f} {:.6f} {:.6f} {:.6f}</pose>\n  </include>\n",
+        xml_escaped(named.string()), xml_escaped(object.name()), numbers[found.object]++, at.x, at.y, at.z, turn.x,
+        turn.y, turn.z);
+  }
+  return parts;
+}
+
+Result<void> write_arena(const Built& built, const std::filesystem::path& file, std::span<const KnownObject> library) {
+  if (file_ending(file) != ".sdf" || &built.remaining() == &built.mesh) return write_mesh(built.mesh, file);
   std::filesystem::path beside = file;
   beside.replace_extension(".stl");
   const bool has_rest = !built.rest.triangles.empty();
   if (has_rest)
     if (auto written = write_file(beside, stl_of(built.rest)); !written.ok()) return written;
-  return write_file(file, sdf_world(file.stem().string(), has_rest ? beside.filename().string() : "", built.boxes));
+  return write_file(file, sdf_world(file.stem().string(), has_rest ? beside.filename().string() : "", built.boxes,
+                                    sdf_objects(built, library, file.parent_path())));
 }
 
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,13 @@ Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& f
 // A world with a static arena of boxes and a mesh file (empty: no mesh); `inside`: further elements of the world.
 std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes = {},
                       const std::string& inside = {});
-// Like write_mesh, but a world of a mixed model has its boxes as box shapes, and its STL file contains the rest.
-Result<void> write_arena(const Built& built, const std::filesystem::path& file);
+// The recognized objects of an arena as fixed models of a world that is written into a folder: names of their files
+// relative to it.
+std::string sdf_objects(const Built& built, std::span<const KnownObject> library, const std::filesystem::path& folder);
+// Like write_mesh, but a world has recognized objects as their own models and a mixed model's boxes as box shapes, and
+// its STL file contains the rest.
+Result<void> write_arena(const Built& built, const std::filesystem::path& file,
+                         std::span<const KnownObject> library = {});
 // .ply, .xyz, or .pcd (binary).
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file);
 
