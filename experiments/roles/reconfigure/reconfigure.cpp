@@ -2,11 +2,11 @@
 #include <limits>
 #include <map>
 
-#include "docks.h"
 #include "experiments.h"
 #include "gait_roles.h"
 #include "roles/synchrony.h"
 #include "script.h"
+#include "settings.h"
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/sim/experiment.h"
@@ -60,9 +60,8 @@ class Reconfigure final : public sim::Experiment {
     auto world = Experiment::init(setup);
     if (!world.ok()) return world;
     if (sequence_ != 5) world->placements.pop_back();  // the spare is the last in world.sdf
-    // A person gives way where a joint to the world does not: what a waving leg meets in a hand must not tear docks.
-    make_docks_unbreakable(*world);
     shift_start(*world, setup.seed);
+    Script::add_hands(*world, number(setup.settings, "hand_force"), number(setup.settings, "hand_torque"));
     return world;
   }
 

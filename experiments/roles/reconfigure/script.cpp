@@ -7,7 +7,9 @@ namespace {
 
 constexpr double held_height = 0.12, standing_height = 0.08;  // m, of the held module
 constexpr double above = 0.25, before = 0.04, aside = 0.7;    // m
-constexpr double patience = 6;                                // s, time limit of a stage
+constexpr const char* hand_names[] = {"hand0", "hand1"};
+constexpr double patience = 6, rest = 2,
+                 pressing = 1.6;  // s, time limits of a stage, of lifting the receiver, of a push
 
 world::PlacementIndex find(const world::World& world, const std::string& module) {
   for (world::PlacementIndex p = 0; p < world.placements(); ++p)
@@ -56,7 +58,25 @@ Result<void> Script::begin_move(sim::Simulation& simulation) {
   return {};
 }
 
+void Script::add_hands(model::WorldModel& world, double force, double torque) {
+  const auto model = std::make_shared<const model::ModuleModel>(world::hand_model(force, torque));
+  for (const char* name : hand_names) {
+    model::Placement hand;
+    hand.name = name;
+    hand.model = model;
+    hand.positions = {0, 0, 0.4, 0, 0, 0};
+    world.placements.push_back(std::move(hand));
+  }
+}
+
 Result<void> Script::before_tick(sim::Simulation& simulation) {
+  // First, so that a dock opens in the same tick in which a hand takes hold beside it.
+  for (std::size_t k = 0; k < std::size(hands_); ++k)
+    hands_[k].move(simulation.world(), find(simulation.world(), hand_names[k]), simulation.settings().dt.seconds());
+  return plan(simulation);
+}
+
+Result<void> Script::plan(sim::Simulation& simulation) {
   if (done()) return {};
   if (next_ < moves_.size())
     if (auto found = begin_move(simulation); !found.ok()) return found;
@@ -73,35 +93,48 @@ bool Script::late(double now) const { return now - since_ > patience; }
 // After the last move.
 void Script::set_down(world::World& world, double now) {
   if (stage_ != Stage::down) {
-    holder_.carry(world, holder_.link(), level(world.link_pose(holder_.link()), standing_height), 0.1);
+    holder().carry(level(world.link_pose(holder().link()), standing_height), 0.1);
     return enter(Stage::down, now);
   }
-  if (!holder_.arrived(world) && !late(now)) return;
-  holder_.let_go(world);
-  enter(Stage::reach, now);
+  if (!holder().arrived() && !late(now)) return;
+  holder().let_go(world);
+  enter(Stage::hold, now);
 }
 
-void Script::reach(world::World& world, double now) {
-  const world::DockIndex own = dock_of(world, module_, "s"), north = dock_of(world, module_, "n");
-  const world::LinkIndex head = receiver_ == world::nobody ? holder_.link() : link_of_dock(world, receiver_, "n");
-  if (head != holder_.link()) {
-    holder_.carry(world, head, level(world.link_pose(head), held_height), 0.15);
-    since_ = now;
-    return;
+// Holds the receiving module up. A hand that held another lets go when the other hand has taken this one.
+void Script::hold(world::World& world, double now) {
+  const world::LinkIndex head = receiver_ == world::nobody ? holder().link() : link_of_dock(world, receiver_, "n");
+  if (holder().link() == head) {
+    // The rest of the robot winds on and shakes the hand.
+    if (holder().holds() && !holder().arrived() && now - since_ < rest) return;
+    carrier().reach(world, link_of_dock(world, module_, "s"));
+    return enter(Stage::grip, now);
   }
-  if (holder_.holds() && !holder_.arrived(world) && !late(now)) return;
-  // Grip and undock in the same tick: two hands on one chain would pull it apart. The module comes with its children,
-  // unless it is the root of the robot that it will join.
-  carrier_.hold(world, link_of_dock(world, module_, "s"));
+  since_ = now;
+  if (carrier().link() != head) carrier().reach(world, head);
+  if (!carrier().holds()) return;
+  holder().let_go(world);
+  swapped_ = !swapped_;
+  holder().carry(level(world.link_pose(head), held_height), 0.15);
+}
+
+world::DockIndex Script::leaving_dock(const world::World& world) const {
+  return dock_of(world, module_, by_north_ ? "n" : "s");
+}
+
+// Takes hold of the module and undocks it in the same tick: two hands on one chain pull it apart. The module comes with
+// its children, unless it is the root of the robot that it will join.
+void Script::grip(world::World& world, double now) {
+  if (!carrier().holds()) return;
   const auto organisms = world.graph().organisms();
-  const bool root_of_them = world.graph().partner(own) == world::nobody && receiver_ != world::nobody &&
-                            organisms[module_] == organisms[receiver_];
-  world.enable_dock(root_of_them ? north : own, false);
+  by_north_ = world.graph().partner(dock_of(world, module_, "s")) == world::nobody && receiver_ != world::nobody &&
+              organisms[module_] == organisms[receiver_];
+  world.enable_dock(leaving_dock(world), false);
   enter(Stage::free, now);
 }
 
 void Script::lift(world::World& world, double now) {
-  if (!carrier_.arrived(world) && !late(now)) return;
+  if (!carrier().arrived() && !late(now)) return;
   const world::LinkIndex base = link_of_dock(world, module_, "s");
   // A broken dock can dock again after it was disabled.
   if (target_ != world::nobody) world.enable_dock(target_, false), world.enable_dock(target_, true);
@@ -111,7 +144,7 @@ void Script::lift(world::World& world, double now) {
   const Pose over = target_ == world::nobody
                         ? moved(world.link_pose(base), world.link_pose(base).rotation * Vec3{0, aside, 0})
                         : moved(closed_base(world, module_, target_), out + Vec3{0, 0, above});
-  carrier_.carry(world, base, over);
+  carrier().carry(over);
   enter(Stage::over, now);
 }
 
@@ -119,13 +152,14 @@ void Script::lift(world::World& world, double now) {
 bool Script::push(world::World& world, double now) {
   const world::DockIndex own = dock_of(world, module_, "s");
   // A captured dock pulls by itself: the hand lets go so as not to pull against it.
-  if (world.dock_status(own).phase == world::DockPhase::latching) carrier_.let_go(world);
+  if (world.dock_status(own).phase == world::DockPhase::latching) carrier().let_go(world);
   if (world.dock_status(own).phase == world::DockPhase::engaged) return true;
-  if (late(now)) {  // try again from above
+  // The other hand gives way, too: what it holds is no longer where this one began to push.
+  if (carrier().arrived()) carrier().carry(closed_base(world, module_, target_), 0.05);
+  if (carrier().holds() && now - since_ > pressing) {  // something is in the way: try again from above
     ++retries_;
-    carrier_.carry(world, link_of_dock(world, module_, "s"),
-                   moved(closed_base(world, module_, target_),
-                         world.dock_pose(target_).rotation * Vec3{before, 0, 0} + Vec3{0, 0, above}));
+    carrier().carry(moved(closed_base(world, module_, target_),
+                          world.dock_pose(target_).rotation * Vec3{before, 0, 0} + Vec3{0, 0, above}));
     enter(Stage::over, now);
   }
   return false;
@@ -138,41 +172,48 @@ bool Script::advance(sim::Simulation& simulation) {
   if (next_ >= moves_.size()) return set_down(world, now), false;
   const world::LinkIndex base = link_of_dock(world, module_, "s");
   switch (stage_) {
-    case Stage::reach: return reach(world, now), false;
+    case Stage::hold: return hold(world, now), false;
+    case Stage::grip: return grip(world, now), false;
     case Stage::free:
-      if (world.graph().partner(dock_of(world, module_, "s")) != world::nobody) return false;
-      carrier_.carry(world, base, moved(level(world.link_pose(base), held_height), {0, 0, above}));
+      if (world.graph().partner(leaving_dock(world)) != world::nobody) return false;
+      // Straight out, so that its plate does not catch on the one that it leaves.
+      carrier().carry(moved(world.link_pose(base), world.dock_pose(leaving_dock(world)).rotation * Vec3{-before, 0, 0}),
+                      0.1);
+      enter(Stage::draw, now);
+      return false;
+    case Stage::draw:
+      if (!carrier().arrived() && !late(now)) return false;
+      carrier().carry(moved(level(world.link_pose(base), held_height), {0, 0, above}));
       enter(Stage::lift, now);
       return false;
     case Stage::lift: return lift(world, now), false;
     case Stage::over:
-      if (!carrier_.arrived(world) && !late(now)) return false;
+      if (!carrier().arrived() && !late(now)) return false;
       if (target_ == world::nobody) {
-        carrier_.carry(world, base, level(world.link_pose(base), 0.04));
+        carrier().carry(level(world.link_pose(base), 0.04));
         enter(Stage::drop, now);
       } else {
-        carrier_.carry(
-            world, base,
+        carrier().carry(
             moved(closed_base(world, module_, target_), world.dock_pose(target_).rotation * Vec3{before, 0, 0}), 0.2);
         enter(Stage::align, now);
       }
       return false;
     case Stage::align:
-      if (!carrier_.arrived(world) && !late(now)) return false;
-      carrier_.carry(world, base, closed_base(world, module_, target_), 0.05);
+      if (!carrier().arrived() && !late(now)) return false;
+      carrier().carry(closed_base(world, module_, target_), 0.05);
       enter(Stage::push, now);
       return false;
     case Stage::push:
       if (!push(world, now)) return false;
       break;
     case Stage::drop:
-      if (!carrier_.arrived(world) && !late(now)) return false;
+      if (!carrier().arrived() && !late(now)) return false;
       break;
     case Stage::down: return false;
   }
-  carrier_.let_go(world);
+  carrier().let_go(world);
   ++next_;
-  enter(Stage::reach, now);
+  enter(Stage::hold, now);
   return next_ < moves_.size();
 }
 

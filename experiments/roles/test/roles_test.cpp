@@ -112,8 +112,9 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
   for (const char* sequence : {"1", "2", "3", "4"}) {
     if (!native && *sequence != '1') continue;
     for (const std::uint64_t seed : test_seeds) {
+      if (!native && seed != test_seeds[0]) continue;  // it takes bullet some ten times as long
       SCOPED_TRACE(std::string("sequence ") + sequence + ", seed " + std::to_string(seed));
-      const auto report = run("roles/reconfigure", {{"sequence", sequence}}, 50, seed, GetParam());
+      const auto report = run("roles/reconfigure", {{"sequence", sequence}}, 100, seed, GetParam());
       EXPECT_EQ(metric(report, "moves_made"), 4);
       EXPECT_EQ(metric(report, "organisms"), 1);
       EXPECT_EQ(metric(report, "in_step"), 6);
@@ -121,8 +122,7 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
       EXPECT_LE(metric(report, "sync_time_s"), 3 * T);
       EXPECT_LT(metric(report, "sidewinder_time_s"), 2 * 12.3);
       EXPECT_LT(metric(report, "walker_time_s"), 2 * 28.25) << "not a number if it never arrived";
-      // Two hands press a leg in between.
-      EXPECT_LT(metric(report, "dock_shear_max_N"), native ? 1000 : 1e9);
+      EXPECT_EQ(metric(report, "docks_broken"), 0);
     }
   }
 }
@@ -195,8 +195,9 @@ TEST_P(Engines, AWalkerTurnsBackAtAWallAndForthAfterATime) {
 
 TEST(Roles, AModuleIsReplaced) {
   for (const std::uint64_t seed : test_seeds) {
-    const auto report = run("roles/reconfigure", {{"sequence", "replace"}}, 45, seed);
+    const auto report = run("roles/reconfigure", {{"sequence", "replace"}}, 100, seed);
     EXPECT_EQ(metric(report, "moves_made"), 4) << "seed " << seed;
+    EXPECT_EQ(metric(report, "docks_broken"), 0) << "seed " << seed;
     EXPECT_EQ(metric(report, "in_step"), 6) << "the spare plays its role, and its children follow; seed " << seed;
     EXPECT_LE(metric(report, "sync_time_s"), 6 * T / 5 + 7 * tick) << "seed " << seed;
     EXPECT_LT(metric(report, "sidewinder_again_time_s"), 2 * 12.3) << "seed " << seed;

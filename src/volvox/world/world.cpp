@@ -247,18 +247,18 @@ void World::command(JointIndex joint, physics::Control control, double target) {
   motor.max_torque = j.effort;
 }
 
-physics::JointId World::hold(LinkIndex link, const Pose& at, double latch_time, double speed) {
+physics::JointId World::grip(LinkIndex hand, LinkIndex link) {
+  VOLVOX_ASSERT(hand < bodies_.size() && link < bodies_.size() && hand != link);
   physics::JointDesc desc;
-  desc.type = physics::JointType::dock;  // the joint that pulls docks together also pulls a link to a hand
+  desc.type = physics::JointType::fixed;
+  desc.a = bodies_[hand];
   desc.b = bodies_[link];
-  desc.frame_a = at;
-  desc.latch_time = latch_time;
-  desc.pull_speed = speed;
+  desc.frame_a = link_pose(hand).inverse() * link_pose(link);
   return engine_->add_joint(desc);
 }
 
-void World::release(physics::JointId hold) {
-  if (engine_->has(hold)) engine_->remove_joint(hold);
+void World::release(physics::JointId grip) {
+  if (engine_->has(grip)) engine_->remove_joint(grip);
 }
 
 void World::switch_magnet(PlacementIndex placement, int magnet, double pole) {

@@ -151,11 +151,9 @@ class World {
   };
   DockError largest_dock_error() const;  // over all pairs that are fully engaged
 
-  // Pulls a link to a pose and keeps it there (world/hand.h), by a joint to the world that takes `latch_time` (s) to
-  // close and pulls no faster than `speed` (m/s).
-  physics::JointId hold(LinkIndex link, const Pose& at, double latch_time, double speed);
-  void release(physics::JointId hold);  // does nothing if the joint no longer exists
-  bool arrived(physics::JointId hold) const { return engine_->latched()[hold.index] != 0; }
+  // Fixes a link to a hand (world/hand.h), as the two lie to each other now.
+  physics::JointId grip(LinkIndex hand, LinkIndex link);
+  void release(physics::JointId grip);  // does nothing if the joint no longer exists
 
   // The colour of a module's lamp actuator: viewers draw the module in it. None: the colours of the model.
   void set_color(PlacementIndex placement, const model::Color& color) { colors_[placement] = color; }
