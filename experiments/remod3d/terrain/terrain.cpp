@@ -40,7 +40,9 @@ bool meet(const model::Bounds& a, const model::Bounds& b) {
 void lift_clear(Pose& pose, const model::Shape& shape, std::vector<model::Bounds>& others) {
   model::Bounds own = model::bounds(shape, pose);
   const auto blocks = [&](const model::Bounds& other) { return meet(own, other); };
-  for (auto other = others.begin(); (other = std::find_if(others.begin(), others.end(), blocks)) != others.end();) {
+  for (;;) {
+    const auto other = std::find_if(others.begin(), others.end(), blocks);
+    if (other == others.end()) break;
     pose.position.z += other->high.z - own.low.z + 1e-3;
     own = model::bounds(shape, pose);
   }

@@ -130,7 +130,7 @@ Result<void> Studio::use_renderer_of(double time) {
   const auto factory = engines.find(name);
   if (!factory.ok()) return factory.error();
   auto own = settings;
-  if (threads && name == "picture")  // nor this one
+  if (threads && name == "picture")  // engines of plugins need not know it
     own["threads"] = std::to_string(std::min(*threads, view::picture::PictureSettings::most_threads));
   auto made = (**factory)(Parameters(std::move(own), "render engine '" + name + "'"));
   if (!made.ok()) return made.error();

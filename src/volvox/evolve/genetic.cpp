@@ -78,6 +78,7 @@ class Genetic final : public Algorithm {
   Genetic(const Task& task, bool many) : settings_(task.algorithm), many_(many) {}
 
   std::vector<Individual> ask(Breeder& breeder, std::size_t count, RandomStream& random) override {
+    if (settings_.patience > 0 && waited_ >= settings_.patience) begin_anew();
     std::vector<Individual> asked;
     for (std::size_t i = 0; i < count; ++i) {
       Individual& child = asked.emplace_back();
@@ -89,7 +90,9 @@ class Genetic final : public Algorithm {
 
   void tell(std::vector<Individual> tried) override {
     welcome(std::move(tried));
-    if (settings_.patience > 0) lose_patience();
+    const double best = parents_.empty() ? std::numeric_limits<double>::quiet_NaN() : parents_.front().fitness();
+    if (fitter(best, best_then_ + progress * std::abs(best_then_))) best_then_ = best, waited_ = 0;
+    else ++waited_;
   }
 
   void welcome(std::vector<Individual> tried) override {
@@ -142,16 +145,10 @@ class Genetic final : public Algorithm {
   }
 
  private:
-  // All parents may come to share a body that no single change makes better. Who begins anew gets out of there; the
-  // best of all is kept by the evolution.
-  void lose_patience() {
-    const double best = parents_.empty() ? std::numeric_limits<double>::quiet_NaN() : parents_.front().fitness();
-    if (fitter(best, best_then_ + progress * std::abs(best_then_))) {
-      best_then_ = best, waited_ = 0;
-    } else if (++waited_ >= settings_.patience) {
-      parents_.clear();
-      best_then_ = std::numeric_limits<double>::quiet_NaN(), waited_ = 0;
-    }
+  // All parents may come to share a body that no single change makes better. The best of all is kept by the evolution.
+  void begin_anew() {
+    parents_.clear();
+    best_then_ = std::numeric_limits<double>::quiet_NaN(), waited_ = 0;
   }
 
   // The better of two: the parents are sorted.

@@ -184,6 +184,9 @@ void read_algorithm(Fields fields, AlgorithmSettings& algorithm) {
   algorithm.islands = narrow<int>(islands.integer("count", 1, 1, 1000));
   algorithm.migrate_every = narrow<int>(islands.integer("every", algorithm.migrate_every, 1, 1'000'000));
   algorithm.migrants = narrow<int>(islands.integer("migrants", algorithm.migrants, 0, 1000));
+  if (algorithm.patience > 0 && algorithm.islands > 1)
+    fields.fail("patience", "islands do not begin anew: the first guest would be the parent of all",
+                "leave \"patience\" or \"islands\" out");
   islands.refuse_others();
   fields.refuse_others();
 }

@@ -43,11 +43,14 @@ TEST(Algorithms, BeginAnewWhereNothingImproves) {
   Json json = task_json();
   json["algorithm"] = Json::parse(R"({"name": "ga", "population": 8, "patience": 3})");
   const Task task = made(json);
-  const auto generation = [](int number, double best) {
+  auto breeder = Breeder::create(task, std::make_shared<model::ModelLibrary>(), 0);
+  RandomStream draw(7, 0, "test");
+  const Genome any = breeder->random(draw);
+  const auto generation = [&](int number, double best) {
     std::vector<Individual> tried(8);
     for (std::size_t i = 0; i < tried.size(); ++i) {
       tried[i].number = 8 * number + narrow<int>(i);
-      tried[i].genome.tree.resize(1), tried[i].genome.parts.resize(1);
+      tried[i].genome = any;
       tried[i].outcome.objectives = {best - real(i)};
     }
     return tried;
@@ -58,18 +61,27 @@ TEST(Algorithms, BeginAnewWhereNothingImproves) {
   EXPECT_EQ((*algorithm)->archive().size(), 2u);
   auto again = (**built_in_algorithms().find("ga"))(task);
   ASSERT_TRUE((*again)->load((*algorithm)->save()).ok());
+  // Whether all of the next generation are without parents.
+  const auto begins_anew = [&](Algorithm& one) {
+    RandomStream random(1, 0, "test");
+    const std::vector<Individual> asked = one.ask(*breeder, 40, random);
+    return std::ranges::all_of(asked, [](const Individual& child) { return child.parents.empty(); });
+  };
   for (auto* one : {&*algorithm, &*again}) {
     (*one)->welcome(generation(8, 1.502));  // guests are no generation
-    EXPECT_EQ((*one)->archive().size(), 2u);
+    EXPECT_FALSE(begins_anew(**one));
     (*one)->tell(generation(9, 1.503));
-    EXPECT_TRUE((*one)->archive().empty());
+    EXPECT_EQ((*one)->archive().size(), 2u) << "those of whom nothing came are still to be seen";
+    EXPECT_TRUE(begins_anew(**one));
     (*one)->tell(generation(10, 0.5));  // worse than before, but it has just begun
-    EXPECT_EQ((*one)->archive().size(), 2u);
+    EXPECT_FALSE(begins_anew(**one));
   }
   EXPECT_FALSE((*algorithm)->load(Json::parse(R"({"parents": []})")).ok());
 
   json["algorithm"]["name"] = "nsga2";
   EXPECT_NE(mistakes(json).find("nsga2 does not begin anew"), std::string::npos) << mistakes(json);
+  json["algorithm"]["name"] = "ga", json["algorithm"]["islands"] = {{"count", 2}};
+  EXPECT_NE(mistakes(json).find("islands do not begin anew"), std::string::npos) << mistakes(json);
 }
 
 TEST(Algorithms, PopulationOfTheCommandLine) {

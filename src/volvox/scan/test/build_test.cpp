@@ -126,7 +126,7 @@ TEST(Gsrm, ASphereIsClosed) {
 // outliers. Statistics over more seeds are in docs/scan.md.
 TEST(Build, PlaneFittingFindsEveryPlane) {
   // 24: a corner whose cells are nearly empty; 60: a low box; 100: a plane across a box's corner would fit the rest.
-  constexpr std::uint64_t chosen[] = {2, 24, 60, 100};
+  constexpr std::uint64_t chosen[] = {24, 60, 100, 2};
   for (const std::uint64_t seed : shortened(chosen)) {
     const Case c = pit_arena(seed);
     const auto built = build(c.cloud, {.method = Method::plane_fitting});

@@ -225,8 +225,9 @@ TEST(Scenes, OrganismsThatJamThemselvesStayTogether) {
 // cancel: they must not add up from substep to substep (seed 5: a hinge was 21 mm apart). Nor may a
 // joint be flung against its limit by what the contacts no longer give (seed 17: 53 mm).
 TEST(Scenes, WedgedOrganismsStayTogether) {
-  for (const std::uint64_t seed : {5, 17}) {
-    const Quality worst = worst_of_organisms(shortened(1000), seed, 40);
+  constexpr std::uint64_t chosen[] = {5, 17};
+  for (const std::uint64_t seed : shortened(chosen)) {
+    const Quality worst = worst_of_organisms(1000, seed, 40);
     EXPECT_LT(worst.hinge_mm, 1.5) << "seed " << seed;
     EXPECT_LT(worst.dock_mm, 1.5) << "seed " << seed;
   }
