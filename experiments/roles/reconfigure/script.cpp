@@ -70,6 +70,9 @@ void Script::add_hands(model::WorldModel& world, double force, double torque) {
 }
 
 Result<void> Script::before_tick(sim::Simulation& simulation) {
+  for (const world::Hand& hand : hands_)
+    if (hand.link() != world::nobody && hand.link() >= simulation.world().links())
+      return Error("a hand is to hold a link that does not exist", "use another snapshot: this one is damaged");
   // First, so that a dock opens in the same tick in which a hand takes hold beside it.
   for (std::size_t k = 0; k < std::size(hands_); ++k)
     hands_[k].move(simulation.world(), find(simulation.world(), hand_names[k]), simulation.settings().dt.seconds());
@@ -152,8 +155,11 @@ void Script::lift(world::World& world, double now) {
 bool Script::push(world::World& world, double now) {
   const world::DockIndex own = dock_of(world, module_, "s");
   // A captured dock pulls by itself: the hand lets go so as not to pull against it.
-  if (world.dock_status(own).phase == world::DockPhase::latching) carrier().let_go(world);
-  if (world.dock_status(own).phase == world::DockPhase::engaged) return true;
+  const world::DockPhase phase = world.dock_status(own).phase;
+  if (phase == world::DockPhase::latching) carrier().let_go(world);
+  else if (phase == world::DockPhase::engaged) return true;
+  else if (carrier().link() == world::nobody)  // it has let go of a dock that did not close
+    carrier().reach(world, link_of_dock(world, module_, "s"));
   // The other hand gives way, too: what it holds is no longer where this one began to push.
   if (carrier().arrived()) carrier().carry(closed_base(world, module_, target_), 0.05);
   if (carrier().holds() && now - since_ > pressing) {  // something is in the way: try again from above

@@ -162,8 +162,7 @@ TEST_F(DevicePopulationTest, WorldsAreAskedAndChangedBetweenTicks) {
     Pose lifted = moved.link_pose(0);
     lifted.position.z += 0.3;
     moved.place_link(0, lifted, {});
-    const auto held = (*runs)[2]->simulation().world().link_pose(1);
-    (void)(*runs)[2]->simulation().world().hold(1, held, 0.1, 0.2);
+    (void)(*runs)[2]->simulation().world().grip(0, 1);
     const auto snapshot = (*runs)[3]->snapshot();
     ASSERT_TRUE(snapshot.ok());
     for (int tick = 0; tick < 5; ++tick) (void)(*runs)[3]->simulation().step();
