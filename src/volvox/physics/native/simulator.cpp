@@ -44,7 +44,7 @@ StepStatus Simulator::advance(double tick) {
 }
 
 // Whether a motor of its joints is far stiffer than its inertia: what it gives in a substep would stop a thousand of
-// it. A hand (World::hold) is as strong, but pulls on purpose.
+// it.
 bool Simulator::driven_stiffly(std::size_t body) const {
   const BodyDesc& desc = world_.system.bodies[body];
   return std::ranges::any_of(world_.system.joints_of[body], [&](JointId joint) {
