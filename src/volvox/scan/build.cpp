@@ -35,7 +35,7 @@ std::string_view name(Method method) {
 
 namespace {
 
-constexpr double most_noise = 0.03;        // m: with which objects are looked for
+constexpr double most_noise = 0.02;        // m: with more, objects are taken for others
 constexpr std::size_t least_points = 100;  // beside objects, for a surface; prepare() lets no fewer through
 constexpr std::size_t least_beside_strays = 16;
 
