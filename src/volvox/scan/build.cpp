@@ -35,6 +35,10 @@ std::string_view name(Method method) {
 
 namespace {
 
+constexpr double most_noise = 0.02;        // m: with more, objects are taken for others
+constexpr std::size_t least_points = 100;  // beside objects, for a surface; prepare() lets no fewer through
+constexpr std::size_t least_beside_strays = 16;
+
 Result<void> check(const BuildOptions& options) {
   const int given = options.triangles.has_value() + options.nodes.has_value() + options.steps.has_value();
   const std::string fix =
@@ -77,6 +81,10 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
   Cloud all;  // with the objects; empty: the same
   if (!options.objects.empty()) {
     const PlaneSet planes = find_planes(clean.points, {options.seed, options.noise});
+    if (planes.noise > most_noise)
+      return Error(fmt::format("known objects cannot be recognized in a noise of {:.0f} mm", 1e3 * planes.noise),
+                   fmt::format("give a cloud with at most {:.0f} mm (--noise, where it is known), or no --objects",
+                               1e3 * most_noise));
     built.objects = find_objects(clean, planes, options.objects);
     all = without_objects(clean, planes, options.objects, built.objects);
     std::swap(all, clean);
@@ -86,7 +94,10 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
   GsrmOptions gsrm{.seed = options.seed, .sharpen = options.sharpen};
   gsrm.nodes =
       options.nodes ? std::max<std::size_t>(4, *options.nodes) : gsrm_nodes_for(options.triangles.value_or(4175));
-  if (options.method == Method::plane_fitting) {
+  const bool alone = !built.objects.empty() && clean.points.size() < least_points;
+  if (alone) {
+    built.notes.push_back("the cloud shows nothing but the objects that were recognized");
+  } else if (options.method == Method::plane_fitting) {
     PlaneModel model = fit_planes(clean, {options.seed, options.noise});
     built.planes = model.set.planes.size();
     built.noise = model.set.noise;
@@ -103,7 +114,9 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
     if (options.filter) remove_strays(clean, planes);
     built.planes = planes.planes.size();
     built.noise = planes.noise;
-    if (options.method == Method::gsrm) {
+    if (clean.points.size() < least_beside_strays) {
+      // Nothing to learn from.
+    } else if (options.method == Method::gsrm) {
       built.mesh = build_gsrm(clean, planes, gsrm, progress);
     } else {
       GrowingGridOptions grid{.seed = options.seed, .sharpen = options.sharpen, .by_wins = options.by_wins};
@@ -115,7 +128,7 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
       built.mesh = build_growing_grid(clean, planes, grid, progress);
     }
   }
-  if (built.mesh.triangles.empty())
+  if (built.mesh.triangles.empty() && !alone)
     return Error(fmt::format("no surface was found in {} points{}", clean.points.size(),
                              built.objects.empty() ? "" : " beside the objects that were recognized"),
                  "give a denser cloud, or another method: gsrm needs no planes");

@@ -258,9 +258,10 @@ std::string sdf_objects(const Built& built, std::span<const KnownObject> library
     const KnownObject& object = library[found.object];
     const Vec3 &at = found.pose.position, turn = roll_pitch_yaw(found.pose.rotation);
     std::error_code failure;
-    const auto named =
-        std::filesystem::proximate(std::filesystem::absolute(object.model()->file, failure),
-                                   std::filesystem::absolute(folder.empty() ? "." : folder, failure), failure);
+    const auto model = std::filesystem::absolute(object.model()->file, failure);
+    auto named =
+        std::filesystem::proximate(model, std::filesystem::absolute(folder.empty() ? "." : folder, failure), failure);
+    if (failure || named.empty()) named = model.empty() ? std::filesystem::path(object.model()->file) : model;
     parts += fmt::format(
         "  <include>\n    <uri>{}</uri>\n    <name>{}_{}</name>\n    <static>true</static>\n    <pose>{:.6f} {:.6f} "
         "{:.6f} {:.6f} {:.6f} {:.6f}</pose>\n  </include>\n",

@@ -61,6 +61,14 @@ Error unusable(const model::ModuleModel& model, const std::string& what, const s
   return Diagnostic{model.file, 0, fmt::format("'{}' cannot be looked for: {}", model.name, what), fix};
 }
 
+double volume(const TriangleMesh& mesh) {
+  double six = 0;
+  const Vec3 from = mesh.vertices.empty() ? Vec3{} : mesh.vertices[0];
+  for (const Triangle& t : mesh.triangles)
+    six += dot(corner(mesh, t, 0) - from, cross(corner(mesh, t, 1) - from, corner(mesh, t, 2) - from));
+  return six / 6;
+}
+
 // The convex outline of points in the plane, counter-clockwise.
 std::vector<Vec2> convex_outline(std::vector<Vec2> points) {
   const auto before = [](const Vec2& a, const Vec2& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; };
@@ -118,8 +126,11 @@ Result<KnownObject> KnownObject::from(model::Model model) {
         surface.triangles = (*mesh)->triangles;
         for (Vec3& p : surface.vertices) p = at * p;
         if (const auto hole = model::hole_in(surface))
-          return unusable(m, fmt::format("the mesh of '{}' is not closed: {}", collider.name, *hole),
+          return unusable(m, fmt::format("collision '{}': {}", collider.name, *hole),
                           "give a mesh without holes, or build it of boxes and hulls");
+        if (!(volume(surface) > 0))
+          return unusable(m, fmt::format("the mesh of '{}' is flat or inside out", collider.name),
+                          "give a mesh whose triangles wind counter-clockwise seen from outside");
       } else {
         surface.vertices = corners_of(collider.shape);
         if (surface.vertices.empty())
@@ -129,7 +140,9 @@ Result<KnownObject> KnownObject::from(model::Model model) {
         part.faces = model::hull_faces(surface.vertices);
         for (const model::HullFace& face : part.faces) surface.triangles.push_back(face.corners);
       }
-      if (surface.triangles.empty()) continue;
+      if (surface.triangles.empty())
+        return unusable(m, fmt::format("its {} '{}' is flat", model::name(collider.shape), collider.name),
+                        "give shapes that have an inside");
       object.bounds_.add(scan::bounds(surface));
       part.mesh = std::make_shared<const TriangleMesh>(std::move(surface));
       if (part.faces.empty()) part.tree = std::make_shared<const TriangleTree>(*part.mesh);
@@ -144,6 +157,8 @@ Result<KnownObject> KnownObject::from(model::Model model) {
                     fmt::format("give objects of {} to {} m", least_size, largest_size));
   object.model_ = std::move(model);
   object.find_surface();
+  if (object.surface_->triangles.empty())
+    return unusable(*object.model_, "all its faces are underneath", "give shapes that a laser sees from above");
   object.find_symmetry();
   return object;
 }
@@ -156,7 +171,7 @@ void KnownObject::find_surface() {
     seen.vertices.insert(seen.vertices.end(), part.mesh->vertices.begin(), part.mesh->vertices.end());
     for (const Triangle& t : part.mesh->triangles)
       if (normalized(area_normal(*part.mesh, t)).z > down)
-        seen.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+        seen.triangles.push_back({first + t[0], first + t[1], first + t[2]}), part_of_.push_back(&part - parts_.data());
     for (const Vec3& p : part.mesh->vertices)
       if (p.z < bounds_.low.z + 0.001) low.push_back({p.x, p.y});
   }
@@ -172,14 +187,20 @@ std::vector<KnownObject::Sample> KnownObject::samples(double spacing) const {
   };
   std::map<std::tuple<int, int, int, int, int, int>, Kept> cells;
   const double density = 16 / (spacing * spacing);
-  for (const Triangle& t : surface_->triangles) {
+  for (std::size_t triangle = 0; triangle < surface_->triangles.size(); ++triangle) {
+    const Triangle& t = surface_->triangles[triangle];
     const TriangleMesh one{{{corner(*surface_, t, 0), corner(*surface_, t, 1), corner(*surface_, t, 2)}, {{0, 1, 2}}},
                            {}};
     const Vec3 normal = normalized(area_normal(one, one.triangles[0]));
     for (const Vec3& p : surface_points(one, density)) {
-      int inner = 0;  // parts that hide it
-      for (const Part& part : parts_) inner += part.outside(p) < touching;
-      if (inner > 1) continue;
+      bool hidden = false;
+      for (std::size_t k = 0; k < parts_.size() && !hidden; ++k) {
+        if (k == part_of_[triangle] || parts_[k].outside(p) >= touching) continue;
+        // Of faces that coincide, the first part's is seen; faces that meet hide each other.
+        const bool coincide = parts_[k].outside(p + normal * (2 * touching)) > touching;
+        hidden = !coincide || k < part_of_[triangle];
+      }
+      if (hidden) continue;
       const auto cell = [&](int i) { return truncated<int>(std::floor((p[i] - bounds_.low[i]) / spacing + 1e-6)); };
       const auto way = [&](int i) { return truncated<int>(std::floor(normal[i] * 2 + 0.5)); };
       const Vec3 middle = bounds_.low + Vec3{real(cell(0)) + 0.5, real(cell(1)) + 0.5, real(cell(2)) + 0.5} * spacing;
@@ -197,7 +218,7 @@ void KnownObject::find_symmetry() {
   const Vec3 middle = (bounds_.low + bounds_.high) / 2;
   const std::vector<Sample> all = samples(std::max(0.02, length(bounds_.high - bounds_.low) / 20));
   const TriangleTree tree(*surface_);
-  // The axis of symmetry goes through the middle of the bounds, if there is one.
+  // The axis of symmetry goes through the middle of the bounds, if there is one (of three folds it does not).
   const auto looks_the_same = [&](double turn) {
     const Quat q = Quat::axis_angle({0, 0, 1}, turn);
     return std::all_of(all.begin(), all.end(), [&](const Sample& sample) {
@@ -206,7 +227,7 @@ void KnownObject::find_symmetry() {
   };
   if (looks_the_same(1.0) && looks_the_same(0.4)) symmetry_ = 0;
   else
-    for (const int folds : {6, 4, 3, 2})
+    for (const int folds : {6, 4, 2})
       if (symmetry_ == 2 * pi && looks_the_same(2 * pi / folds)) symmetry_ = 2 * pi / folds;
 }
 
@@ -236,8 +257,12 @@ Result<std::vector<KnownObject>> read_objects(const std::vector<std::string>& li
       continue;
     }
     const std::size_t before = files.size();
-    for (const fs::directory_entry& entry : fs::directory_iterator(library, failure))
-      if (entry.path().extension() == ".sdf") files.push_back(entry.path());
+    for (fs::directory_iterator entry(library, failure); !failure && entry != fs::directory_iterator();
+         entry.increment(failure))
+      if (entry->path().extension() == ".sdf") files.push_back(entry->path());
+    if (failure)
+      return Diagnostic{named, 0, fmt::format("the folder cannot be read: {}", failure.message()),
+                        "give a folder that you may read"};
     if (files.size() == before)
       return Diagnostic{named, 0, "the folder has no objects", "give a folder with .sdf files, one for each object"};
     std::sort(files.begin() + before, files.end());

@@ -18,7 +18,7 @@ namespace volvox::scan {
 
 class KnownObject {
  public:
-  // Fails for a model that can move in itself, has no shape to collide with, or an endless one.
+  // Fails for a model that can move in itself, has no shape to collide with, or an endless, flat or open one.
   static Result<KnownObject> from(model::Model model);
 
   const std::string& name() const { return model_->name; }
@@ -53,6 +53,7 @@ class KnownObject {
   model::Model model_;
   std::vector<Part> parts_;
   std::shared_ptr<const TriangleMesh> surface_;
+  std::vector<std::size_t> part_of_;  // by triangle of the surface
   std::vector<Vec2> foot_;
   model::Bounds bounds_;
   double symmetry_ = 2 * pi;

@@ -9,6 +9,7 @@
 
 #include "volvox/base/cell_grid.h"
 #include "volvox/base/index.h"
+#include "volvox/scan/scan_log.h"
 
 namespace volvox::scan {
 namespace {
@@ -63,7 +64,20 @@ struct Direction {
 };
 
 double yaw_of(const Quat& q) { return roll_pitch_yaw(q).z; }
-double turned_by(double angle) { return angle - 2 * pi * std::floor(angle / (2 * pi) + 0.5); }
+
+// visit(point number) for all points within a radius. Where the grid has fewer points than there are cells about the
+// centre, those cells are not asked.
+template <class Visit>
+void all_near(const CellGrid& grid, std::span<const Vec3> points, const Vec3& centre, double radius,
+              const Visit& visit) {
+  const double cells = 2 * radius / grid.cell_size() + 1;
+  if (cells * cells * cells < real(points.size())) {
+    grid.near(centre, radius, [&](std::uint32_t i, double) { visit(i); });
+    return;
+  }
+  for (std::uint32_t i = 0; i < points.size(); ++i)
+    if (length_squared(points[i] - centre) <= radius * radius) visit(i);
+}
 
 // The cloud with the direction of its surface at each point.
 struct Scene {
@@ -92,18 +106,7 @@ struct Scene {
       const auto known = std::find_if(members.begin(), members.end(), [&](std::uint32_t i) { return on_plane[i]; });
       seeds.push_back(known == members.end() ? members.front() : *known);
     }
-    std::vector<Vec3> reached;
-    std::vector<std::uint64_t> bits;
-    for (const CellGrid::Cell& one : thin.cells())
-      for (const std::uint32_t i : thin.members(one))
-        for (int corner = 0; corner < 8; ++corner) {
-          reached.push_back(cloud.points[i] +
-                            Vec3{corner & 1 ? 0.6 : -0.6, corner & 2 ? 0.6 : -0.6, corner & 4 ? 0.6 : -0.6} * cell);
-          bits.push_back(bits_about(normals[i]));
-        }
-    near = CellGrid(reached, cell);
-    directions.resize(near.cells().size());
-    for (std::uint32_t i = 0; i < bits.size(); ++i) directions[near.cell_of_point(i)] |= bits[i];
+    find_directions(thin);
   }
 
   // Whether there may be a surface with this direction within about a cell.
@@ -122,6 +125,35 @@ struct Scene {
   }
 
  private:
+  void find_directions(const CellGrid& thin) {
+    std::vector<std::pair<CellKey, std::uint64_t>> reached;
+    for (const CellGrid::Cell& one : thin.cells()) {
+      std::array<std::uint64_t, 27> around{};  // this cell and its neighbours
+      for (const std::uint32_t i : thin.members(one)) {
+        const std::uint64_t bits = bits_about(normals[i]);
+        const Vec3 aside = Vec3{0.6, 0.6, 0.6} * cell;
+        const CellKey low = cell_of(cloud.points[i] - aside, cell), high = cell_of(cloud.points[i] + aside, cell);
+        for (const std::int32_t z : {low.z, high.z})
+          for (const std::int32_t y : {low.y, high.y})
+            for (const std::int32_t x : {low.x, high.x})
+              around[9 * (z - one.key.z + 1) + 3 * (y - one.key.y + 1) + (x - one.key.x + 1)] |= bits;
+      }
+      for (std::int32_t k = 0; k < 27; ++k)
+        if (around[k] != 0)
+          reached.push_back({{one.key.x + k % 3 - 1, one.key.y + k / 3 % 3 - 1, one.key.z + k / 9 - 1}, around[k]});
+    }
+    std::sort(reached.begin(), reached.end());
+    std::vector<Vec3> middles;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const auto& [key, bits] = reached[i];
+      if (i == 0 || key != reached[i - 1].first) {
+        middles.push_back((Vec3{real(key.x), real(key.y), real(key.z)} + Vec3{0.5, 0.5, 0.5}) * cell);
+        directions.push_back(0);
+      }
+      directions.back() |= bits;
+    }
+    near = CellGrid(middles, cell);  // has them in the same order
+  }
   void find_normals(const PlaneSet& planes) {
     normals.resize(cloud.points.size());
     on_plane.resize(cloud.points.size());
@@ -189,7 +221,9 @@ struct Template {
       });
       face_of.push_back(narrow<std::uint32_t>(nearest - ways.begin()));
     }
-    expected = area(object.surface()) / (scene.spacing * scene.spacing);
+    // Faces that coincide are in the surface more than once.
+    expected =
+        std::min(area(object.surface()), real(samples.size()) * spacing * spacing) / (scene.spacing * scene.spacing);
     find_edges(spacing);
     find_under();
   }
@@ -234,6 +268,8 @@ struct Template {
         }
         // Under the thin end of a ramp, its surface is as near as the floor.
         within = within && tree.nearest({q.x, q.y, low}).distance > 0.9 * margin;
+        // Between legs the floor is seen.
+        within = within && object.outside({q.x, q.y, low + 0.001}) < 0;
         if (within) under.push_back({q.x, q.y, low}), under_edge.push_back(narrow<std::uint32_t>(eighth % 8));
       }
     }
@@ -319,7 +355,8 @@ class Candidates {
 
   void try_everywhere(const KnownObject::Sample& ref) {
     const Direction direction(ref.normal);
-    const double azimuth = volvox::atan2(ref.normal.y, ref.normal.x), around = shape_.object.symmetry();
+    const Vec3 upper = ref.normal.z < 0 ? -ref.normal : ref.normal;  // as those of the scene
+    const double azimuth = volvox::atan2(upper.y, upper.x), around = shape_.object.symmetry();
     for (const std::uint32_t seed : scene_.seeds) {
       if (scene_.spread[seed] > shape_.reach) continue;  // a wall or a floor
       Vec3 normal = scene_.normals[seed];
@@ -332,7 +369,7 @@ class Candidates {
         continue;
       }
       const bool upright = direction.bins == half_turn_bins;
-      if (upright ? normal.z > 0.5 : std::fabs(normal.z - std::fabs(ref.normal.z)) > 0.2) continue;
+      if (upright ? normal.z > 0.5 : std::fabs(normal.z - upper.z) > 0.2) continue;
       const double found = volvox::atan2(normal.y, normal.x) - azimuth;
       for (const double side : {0.0, pi}) {
         if (side > 0 && !upright) break;
@@ -384,7 +421,8 @@ struct Match {
 class Fit {
  public:
   Fit(const Scene& scene, const Template& shape, const Pose& start) : scene_(scene), shape_(shape), pose_(start) {
-    scene.grid.near(start * shape.middle, shape.reach + 0.06, [&](std::uint32_t i, double) { points_.push_back(i); });
+    all_near(scene.grid, scene.cloud.points, start * shape.middle, shape.reach + 0.06,
+             [&](std::uint32_t i) { points_.push_back(i); });
     std::sort(points_.begin(), points_.end());
   }
 
@@ -531,7 +569,7 @@ std::optional<FoundObject> judged(const Scene& scene, const Template& shape, con
     return std::nullopt;
   std::size_t inside = 0;
   const Pose into = pose.inverse();
-  scene.grid.near(pose * shape.middle, shape.reach, [&](std::uint32_t i, double) {
+  all_near(scene.grid, scene.cloud.points, pose * shape.middle, shape.reach, [&](std::uint32_t i) {
     const Vec3 p = into * scene.cloud.points[i];
     inside += p.z > shape.object.bounds().low.z + shape.margin && shape.object.outside(p) < -shape.margin;
   });
@@ -600,7 +638,7 @@ std::vector<FoundObject> find_objects(const Cloud& cloud, const PlaneSet& planes
 PoseError pose_error(const KnownObject& object, const Pose& a, const Pose& b) {
   const Vec3 middle = (object.bounds().low + object.bounds().high) / 2;
   PoseError error{length(a * middle - b * middle), 0};
-  const double turn = turned_by(yaw_of(a.rotation) - yaw_of(b.rotation)), again = object.symmetry();
+  const double turn = wrapped(yaw_of(a.rotation) - yaw_of(b.rotation)), again = object.symmetry();
   if (again > 0) error.turn = std::fabs(turn - again * std::floor(turn / again + 0.5));
   return error;
 }
@@ -617,23 +655,34 @@ Cloud without_objects(const Cloud& cloud, const PlaneSet& planes, std::span<cons
     const model::Bounds box = object.bounds();
     const Pose into = one.pose.inverse();
     const auto on_foot = [&](const Vec3& p) { return contains(object.foot(), {p.x, p.y}); };
-    Moments around;  // of the floor beside the foot, from the object's frame
+    Moments around;                    // of the floor beside the foot, from the object's frame
+    std::vector<std::uint32_t> at_it;  // points of the floor or of the object's lower edge
     std::uint32_t model_point = 0;
-    grid.near(one.pose * ((box.low + box.high) / 2), length(box.high - box.low) / 2 + 0.1,
-              [&](std::uint32_t i, double) {
-                const Vec3 p = into * cloud.points[i];
-                const bool floor = std::fabs(p.z - box.low.z) < off && !on_foot(p);
-                if (floor) around.add(p), model_point = i;
-                else if (object.outside(p) < off) gone[i] = true;
-              });
-    if (around.count < 20) continue;  // it hangs at a wall
+    all_near(grid, cloud.points, one.pose * ((box.low + box.high) / 2), length(box.high - box.low) / 2 + 0.1,
+             [&](std::uint32_t i) {
+               const Vec3 p = into * cloud.points[i];
+               const bool floor = std::fabs(p.z - box.low.z) < off && !on_foot(p);
+               const bool on_it = object.outside(p) < off;
+               if (floor && on_it) at_it.push_back(i);
+               else if (floor) around.add(p), model_point = i;
+               else if (on_it) gone[i] = true;
+             });
+    if (around.count < 20) {  // it hangs at a wall
+      for (const std::uint32_t i : at_it) gone[i] = true;
+      continue;
+    }
     const FittedPlane floor = fit_plane(around);
     if (std::fabs(floor.normal.z) < 0.9) continue;
     for (double x = box.low.x + spacing / 2; x < box.high.x; x += spacing)
       for (double y = box.low.y + spacing / 2; y < box.high.y; y += spacing) {
         if (!on_foot({x, y, 0})) continue;
         const double z = (floor.offset - floor.normal.x * x - floor.normal.y * y) / floor.normal.z;
-        added.points.push_back(one.pose * Vec3{x, y, z});
+        const Vec3 point = one.pose * Vec3{x, y, z};
+        const bool on_another = std::any_of(found.begin(), found.end(), [&](const FoundObject& other) {
+          return &other != &one && library[other.object].outside(other.pose.inverse() * point) < off;
+        });
+        if (on_another) continue;
+        added.points.push_back(point);
         if (!cloud.colors.empty()) added.colors.push_back(cloud.colors[model_point]);
       }
   }

@@ -34,14 +34,32 @@ std::vector<FoundObject> found_in(const Cloud& cloud, std::span<const KnownObjec
   return find_objects(prepared->cloud, find_planes(prepared->cloud.points, {}), objects);
 }
 
-KnownObject box_of(const std::string& name, const Vec3& size) {
+using Colliders = std::vector<std::pair<model::Shape, Vec3>>;  // and where their middles are
+
+Result<KnownObject> object_of(const std::string& name, const Colliders& colliders) {
   auto model = std::make_shared<model::ModuleModel>();
   model->name = name;
   auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders.push_back({"box", model::Box{size}, {{0, 0, size.z / 2}, {}}, {}});
+  for (const auto& [shape, at] : colliders) geometry->colliders.push_back({"part", shape, {at, {}}, {}});
   model->links.emplace_back();
   model->links[0].geometry = geometry;
-  return *KnownObject::from(model);
+  return KnownObject::from(model);
+}
+
+KnownObject box_of(const std::string& name, const Vec3& size) {
+  return *object_of(name, {{model::Box{size}, {0, 0, size.z / 2}}});
+}
+
+// All that is found is where it stands.
+void expect_found(const KnownObject& object, std::uint64_t seed) {
+  const std::vector<KnownObject> objects = {object};
+  const auto arena = make_arena(hall(seed), objects);
+  ASSERT_TRUE(arena.ok());
+  const auto found = found_in(scan_of(arena->mesh, seed), objects);
+  ASSERT_EQ(found.size(), 1u) << object.name() << " " << seed;
+  const PoseError error = pose_error(object, found[0].pose, arena->objects[0].pose);
+  EXPECT_LT(error.distance, 0.006) << object.name() << " " << seed;
+  EXPECT_LT(error.turn, radians(1.5)) << object.name() << " " << seed;
 }
 
 TEST(KnownObject, KnowsItsShape) {
@@ -92,6 +110,110 @@ TEST(FindObjects, ThingsOfAnotherSizeAreOtherThings) {
     EXPECT_TRUE(found_in(cloud, crate).empty()) << more.x << " " << more.y << " " << more.z;
     EXPECT_EQ(found_in(cloud, other).size(), 1u);
   }
+}
+
+TEST(FindObjects, FindsWhatIsWiderAbove) {
+  auto stump = std::make_shared<model::HullData>();
+  for (int i = 0; i < 4; ++i) {
+    const double x = i & 1 ? 0.5 : -0.5, y = i & 2 ? 0.5 : -0.5;
+    stump->points.push_back({0.3 * x, 0.2 * y, 0});
+    stump->points.push_back({0.6 * x, 0.5 * y, 0.25});
+  }
+  const auto object = object_of("stump", {{model::Hull(stump), {}}});
+  ASSERT_TRUE(object.ok());
+  for (const std::uint64_t seed : {41, 42}) expect_found(*object, seed);
+}
+
+TEST(FindObjects, FindsWhatHasOnePartTwice) {
+  const model::Box box{{0.5, 0.3, 0.26}};
+  const auto object = object_of("twice", {{box, {0, 0, 0.13}}, {box, {0, 0, 0.13}}});
+  ASSERT_TRUE(object.ok());
+  EXPECT_EQ(object->samples(0.02).size(), box_of("once", box.size).samples(0.02).size());
+  expect_found(*object, 43);
+}
+
+TEST(FindObjects, SeesTheFloorBetweenLegs) {
+  Colliders parts = {{model::Box{{0.6, 0.4, 0.04}}, {0, 0, 0.32}}};
+  for (const double x : {-0.26, 0.26})
+    for (const double y : {-0.16, 0.16}) parts.push_back({model::Box{{0.08, 0.08, 0.3}}, {x, y, 0.15}});
+  const auto table = object_of("table", parts);
+  ASSERT_TRUE(table.ok());
+  for (const std::uint64_t seed : {44, 45}) {
+    const Vec3 at{0.5, -0.4, 0};
+    const Quat turn = Quat::axis_angle({0, 0, 1}, 0.1 * real(seed));
+    TriangleMesh mesh = make_arena({.seed = seed, .length = 5, .width = 4, .pit = false, .boxes = 0})->mesh;
+    const auto first = narrow<std::uint32_t>(mesh.vertices.size());
+    for (const Vec3& p : table->surface().vertices) mesh.vertices.push_back(at + turn * p);
+    for (const Triangle& t : table->surface().triangles)
+      mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+    const auto found = found_in(scan_of(mesh, seed), std::span(&*table, 1));
+    ASSERT_EQ(found.size(), 1u) << seed;
+    EXPECT_LT(pose_error(*table, found[0].pose, {at, turn}).distance, 0.006);
+  }
+}
+
+TEST(FindObjects, LeavesNothingBetweenObjectsOnOneAnother) {
+  const std::vector<KnownObject> objects = {box_of("low", {0.6, 0.5, 0.2}), box_of("high", {0.3, 0.3, 0.2})};
+  TriangleMesh mesh = make_arena({.seed = 3, .length = 5, .width = 4, .pit = false, .boxes = 0})->mesh;
+  std::vector<FoundObject> there(2);
+  there[1].object = 1, there[1].pose.position.z = 0.2;
+  for (const FoundObject& one : there) {
+    const TriangleMesh& surface = objects[one.object].surface();
+    const auto first = narrow<std::uint32_t>(mesh.vertices.size());
+    for (const Vec3& p : surface.vertices) mesh.vertices.push_back(one.pose * p);
+    for (const Triangle& t : surface.triangles) mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+  }
+  const Cloud cloud = sample_cloud(mesh, {.seed = 3, .points = 90'000, .outliers = 0});
+  const Cloud rest = without_objects(cloud, find_planes(cloud.points, {}), objects, there);
+  std::size_t below = 0, between = 0;
+  for (const Vec3& p : rest.points)
+    if (std::fabs(p.x) < 0.2 && std::fabs(p.y) < 0.2) below += std::fabs(p.z)<0.03, between += p.z> 0.03;
+  EXPECT_GT(below, 100u);
+  EXPECT_EQ(between, 0u);
+}
+
+// A cloud of little but known objects has no points left for a surface.
+TEST(Build, OfObjectsAlone) {
+  const std::vector<KnownObject> objects = {box_of("crate", {0.5, 0.3, 0.26})};
+  const Cloud cloud = sample_cloud(objects[0].surface(), {.seed = 5, .points = 3000, .outliers = 0});
+  for (const Method method : {Method::plane_fitting, Method::gsrm, Method::growing_grid, Method::mixed}) {
+    const auto built = build(cloud, {.method = method, .objects = objects});
+    ASSERT_TRUE(built.ok()) << name(method) << built.error().text();
+    ASSERT_EQ(built->objects.size(), 1u) << name(method);
+    EXPECT_EQ(built->mesh.triangles.size(), objects[0].surface().triangles.size()) << name(method);
+    EXPECT_TRUE(built->remaining().triangles.empty()) << name(method);
+    EXPECT_FALSE(built->notes.empty()) << name(method);
+  }
+}
+
+TEST(Build, LooksForNothingInMuchNoise) {
+  const std::vector<KnownObject> objects = {box_of("crate", {0.5, 0.3, 0.26})};
+  const Cloud cloud = scan_of(make_arena(hall(14), objects)->mesh, 14);
+  const auto built = build(cloud, {.method = Method::plane_fitting, .noise = 0.2, .objects = objects});
+  ASSERT_FALSE(built.ok());
+  EXPECT_NE(built.error().text().find("200 mm"), std::string::npos) << built.error().text();
+}
+
+TEST(KnownObject, RefusesWhatHasNoInside) {
+  const auto complaint = [](const model::Shape& shape) {
+    const auto object = object_of("thing", {{shape, {}}});
+    return object.ok() ? "" : object.error().text();
+  };
+  auto mesh = std::make_shared<model::MeshData>();
+  mesh->vertices = {{0, 0, 0}, {0.3, 0, 0}, {0, 0.3, 0}, {0, 0, 0.3}};
+  mesh->triangles = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
+  EXPECT_EQ(complaint(model::Mesh(mesh)), "");
+  for (auto& t : mesh->triangles) std::swap(t[1], t[2]);
+  EXPECT_NE(complaint(model::Mesh(mesh)).find("inside out"), std::string::npos);
+  mesh->triangles = {{0, 1, 2}, {0, 2, 1}};
+  EXPECT_NE(complaint(model::Mesh(mesh)).find("flat"), std::string::npos);
+  mesh->triangles = {{0, 1, 2}};
+  const std::string open = complaint(model::Mesh(mesh));
+  EXPECT_NE(open.find("not closed"), std::string::npos);
+  EXPECT_EQ(open.find("not closed"), open.rfind("not closed"));
+  auto hull = std::make_shared<model::HullData>();
+  hull->points = {{0, 0, 0}, {0.3, 0, 0}, {0, 0.3, 0}, {0.3, 0.3, 0}};
+  EXPECT_NE(complaint(model::Hull(hull)).find("is flat"), std::string::npos);
 }
 
 TEST(Build, PutsObjectsIn) {
