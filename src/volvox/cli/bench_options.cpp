@@ -162,9 +162,9 @@ void add_bench_view(CLI::App& bench, BenchViewArguments& arguments) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(3, 100'000));
-  view->add_option(
-          "--threads", arguments.threads,
-          "threads that simulate, and as many that draw, at most 16 (default: one simulates, one for each processor draws)")
+  view->add_option("--threads", arguments.threads,
+                   "threads that simulate, and as many that draw, at most 16 (default: one simulates, one for each "
+                   "processor draws)")
       ->type_name("N")
       ->check(whole_number(1, 1024));
   view->add_flag("--json", arguments.json, "print one JSON object on standard output and nothing else there");

@@ -89,7 +89,8 @@ void add_run_options(CLI::App& command, RunArguments& run) {
       ->check(whole_number());
   command
       .add_option("--threads", run.threads,
-                  "threads to use; the result does not depend on it (pictures and videos are drawn by as many, too, at most 16; "
+                  "threads to use; the result does not depend on it (pictures and videos are drawn by as many, too, at "
+                  "most 16; "
                   "without this option by one for each processor)")
       ->default_str("1")
       ->type_name("N")

@@ -1,9 +1,9 @@
 // A hand from outside that takes hold of a link, carries it and lets go: for experiment scripts that do what a person
 // does to a robot. It is a placement of its own, a small body on three slides and three hinges whose motors have a
-// stated force and torque: what loads it beyond that carries it away, and it comes back when the load is less. It has no
-// weight but 0.6 kg of inertia, touches nothing but what it holds, and no pose jumps when it takes hold; it comes with
-// some 0.3 m/s, which a fixed joint shares out at once. Poses in the world frame, SI units. To be called between two
-// ticks, by the thread of the loop.
+// stated force and torque: what loads it beyond that carries it away, and it comes back when the load is less. It has
+// no weight but 0.6 kg of inertia, touches nothing but what it holds, and no pose jumps when it takes hold; it comes
+// with some 0.3 m/s, which a fixed joint shares out at once. Poses in the world frame, SI units. To be called between
+// two ticks, by the thread of the loop.
 #pragma once
 
 #include <array>
