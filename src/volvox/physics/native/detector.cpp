@@ -110,6 +110,7 @@ void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarme
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) {
     return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b);
   });
+  if (alarmed.empty()) drop_crowds_without_contact(view, horizon);
   for (const BroadPhase::Pair& pair : pairs_) {
     if (planes) planes->refuse(view.bodies[static_cast<std::size_t>(pair.a)].island);
     if (planes) planes->refuse(view.bodies[static_cast<std::size_t>(pair.b)].island);
@@ -118,6 +119,54 @@ void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarme
   add_half_spaces(view, horizon, threads, planes);
   set_hasty_apart(view, horizon);
   if (alarmed.empty()) items_of_all_.swap(items_), widest_of_all_ = widest_;
+}
+
+// Robots that are beside each other, and near each other by their boxes, but do not meet before the next look, are as
+// alone as those that are far apart. Only if none of a crowd meets another: who is hit may be pushed into a third at
+// once.
+void Detector::drop_crowds_without_contact(const View& view, double horizon) {
+  const auto island = [&](int body) { return view.bodies[static_cast<std::size_t>(body)].island; };
+  const auto between_robots = [&](const BroadPhase::Pair& pair) {
+    return island(pair.b) >= 0 && island(pair.a) != island(pair.b);
+  };
+  const auto crowd = [&](const BroadPhase::Pair& pair) {
+    return crowds_.root(static_cast<std::uint32_t>(island(pair.a)));
+  };
+  int islands = 0;
+  for (const BroadPhase::Pair& pair : pairs_)
+    if (between_robots(pair)) islands = std::max({islands, island(pair.a) + 1, island(pair.b) + 1});
+  if (islands == 0) return;
+  crowds_.reset(static_cast<std::size_t>(islands)), in_contact_.assign(static_cast<std::size_t>(islands), 0);
+  for (const BroadPhase::Pair& pair : pairs_)
+    if (between_robots(pair))
+      crowds_.join(static_cast<std::uint32_t>(island(pair.a)), static_cast<std::uint32_t>(island(pair.b)));
+  for (const BroadPhase::Pair& pair : pairs_) {
+    if (!between_robots(pair)) continue;
+    std::uint8_t& touches = in_contact_[crowd(pair)];
+    if (touches == 0) touches = meet(view, pair, horizon) ? 1 : 0;
+  }
+  std::erase_if(pairs_,
+                [&](const BroadPhase::Pair& pair) { return between_robots(pair) && in_contact_[crowd(pair)] == 0; });
+}
+
+// Whether two bodies may touch within the horizon. Of what is so fast that its next hit is harder than the slack is
+// made for, nobody can say.
+bool Detector::meet(const View& view, const BroadPhase::Pair& pair, double horizon) {
+  BodyPair both = body_pair(view, pair, widest_);
+  if (length(both.body_a->linear) > hit_speed || length(both.body_b->linear) > hit_speed) return true;
+  place_pairs({&both, 1}, horizon);
+  if (!both.near) return false;
+  if (!both.shape_a->surfaces.empty() || !both.shape_b->surfaces.empty()) return true;
+  if (chunks_.empty()) chunks_.emplace_back();
+  Chunk& scratch = chunks_.front();
+  scratch.listed.clear();
+  list_convexes(both, scratch.room, scratch.listed);
+  const bool found = std::ranges::any_of(scratch.listed, [&](const ConvexPair& convexes) {
+    return collide(*convexes.a, *convexes.b, both.place, both.margin, scratch.room.manifold, scratch.room.count);
+  });
+  Work::add(work_.gjk_calls, scratch.room.count.calls), Work::add(work_.gjk_iterations, scratch.room.count.iterations);
+  scratch.room.count = {};
+  return found;
 }
 
 // A contact's normal and a wheel's rim are kept in the frame of the second body, so that what is round can turn under
@@ -246,16 +295,19 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
   Work::add(work_.pairs, pairs.size());
 }
 
+BodyPair Detector::body_pair(const View& view, const BroadPhase::Pair& pair, double within) const {
+  const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
+  BodyPair both;
+  both.a = pair.a, both.b = pair.b, both.body_a = &view.bodies[a], both.body_b = &view.bodies[b];
+  both.shape_a = view.shapes[a].get(), both.shape_b = view.shapes[b].get();
+  both.slack = within, both.turning = turning_[a] + turning_[b];
+  return both;
+}
+
 void Detector::find_near(const View& view, std::span<const BroadPhase::Pair> pairs, double horizon,
                          const OldContacts& old, Chunk& chunk) const {
   chunk.pairs.clear(), chunk.listed.clear();
-  for (const BroadPhase::Pair& pair : pairs) {
-    const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
-    BodyPair& both = chunk.pairs.emplace_back();
-    both.a = pair.a, both.b = pair.b, both.body_a = &view.bodies[a], both.body_b = &view.bodies[b];
-    both.shape_a = view.shapes[a].get(), both.shape_b = view.shapes[b].get();
-    both.slack = slack_of(view, pair), both.turning = turning_[a] + turning_[b];
-  }
+  for (const BroadPhase::Pair& pair : pairs) chunk.pairs.push_back(body_pair(view, pair, slack_of(view, pair)));
   place_pairs(chunk.pairs, horizon);
   PastContacts calm(old.calm), hasty(old.hasty);
   std::erase_if(chunk.pairs, [&](BodyPair& pair) {

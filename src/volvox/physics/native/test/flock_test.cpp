@@ -284,6 +284,93 @@ TEST(Flock, one_that_is_called_back_for_nothing_has_the_same_bits) {
   }
 }
 
+// Tops afloat in a row across the axes of the world, each turning against its neighbours.
+std::vector<BodyId> add_tops(Bench& bench, double spacing, double spin) {
+  std::vector<BodyId> tops;
+  for (int i = 0; i < 8; ++i) {
+    BodyDesc desc = box(0.3, {0.1, 0.1, 0.1}, {Vec3{1, 1, 0} * (spacing * i / std::sqrt(2)), {}}, {0, 0});
+    desc.velocity.angular = {0, 0, i % 2 == 0 ? spin : -spin};
+    tops.push_back(bench.add(desc));
+  }
+  return tops;
+}
+
+// Their boxes along the axes of the world and the balls around them overlap, but they do not meet.
+TEST(Flock, who_turns_beside_another_goes_ahead_alone) {
+  EngineSettings settings;
+  settings.gravity = {};
+  Bench apart(settings), close(settings);
+  add_tops(apart, 0.168, 4), add_tops(close, 0.148, 4);
+  apart.run(1), close.run(1);
+  EXPECT_EQ(work_of(apart).at("group_substeps"), 0u);
+  EXPECT_EQ(work_of(apart).at("lone_substeps"), 8u * 240u);
+  EXPECT_EQ(work_of(apart).at("called_back"), 0u);
+  EXPECT_GT(work_of(close).at("group_substeps"), 60u) << "these might touch within a tick, so each substep looks";
+}
+
+// How deep two boxes lie in each other: the least way out along the normals of their sides and what is square to two of
+// their edges. Negative: they are apart.
+double overlap_of_boxes(const Pose& a, const Pose& b, const Vec3& size) {
+  const Vec3 edges[3] = {{size.x / 2, 0, 0}, {0, size.y / 2, 0}, {0, 0, size.z / 2}};
+  Vec3 axes[15];
+  int count = 0;
+  for (const Pose& pose : {a, b})
+    for (const Vec3& edge : edges) axes[count++] = pose.rotation * edge;
+  for (int i = 0; i < 3; ++i)
+    for (int k = 3; k < 6; ++k) axes[count++] = cross(axes[i], axes[k]);
+  double least = 1;
+  for (const Vec3& axis : axes) {
+    if (length(axis) < 1e-9) continue;
+    const Vec3 n = normalized(axis);
+    double reach = 0;
+    for (int i = 0; i < 6; ++i) reach += std::fabs(dot(axes[i], n));
+    least = std::min(least, reach - std::fabs(dot(a.position - b.position, n)));
+  }
+  return least;
+}
+
+// Boxes afloat that drift together and turn, so that most ticks have some that are beside each other and do not meet,
+// and some that do. The deepest that two lie in each other at the end of a tick of 1/60 s.
+double deepest_of_drifting(std::uint64_t seed, TickLength tick, std::uint64_t& ahead) {
+  EngineSettings settings;
+  settings.gravity = {};
+  Bench bench(settings);
+  RandomStream random(seed, 0, "drift");
+  const auto between = [&](double low, double high) { return random.uniform(low, high); };
+  const Vec3 size{0.1, 0.08, 0.06};
+  std::vector<BodyId> boxes;
+  for (int i = 0; i < 27; ++i) {
+    const Vec3 at = Vec3{i % 3 - 1.0, i / 3 % 3 - 1.0, i / 9 - 1.0} * 0.22;
+    BodyDesc desc = box(0.3, size, {at, Quat::rpy(between(-3, 3), between(-1, 1), 0)}, {0.5, 0.2});
+    desc.velocity.linear = at * -between(0.5, 2) + Vec3{between(-0.3, 0.3), between(-0.3, 0.3), between(-0.3, 0.3)};
+    desc.velocity.angular = Vec3{between(-1, 1), between(-1, 1), between(-1, 1)} * 12;
+    boxes.push_back(bench.add(desc));
+  }
+  double deepest = 0;
+  for (std::int64_t i = 0; tick.start_of(i + 1).seconds() <= 0.801; ++i) {
+    EXPECT_TRUE(bench->advance(tick.start_of(i), tick.start_of(i + 1)).ok());
+    if ((i + 1) * 60 % tick.denominator != 0) continue;
+    for (std::size_t k = 0; k < boxes.size(); ++k)
+      for (std::size_t j = 0; j < k; ++j)
+        deepest = std::max(deepest, overlap_of_boxes(bench.pose(boxes[j]), bench.pose(boxes[k]), size));
+  }
+  ahead += work_of(bench).at("lone_substeps");
+  return deepest;
+}
+
+// In ticks of one substep everything is looked at in every substep.
+TEST(Flock, who_goes_ahead_beside_others_meets_them_as_in_short_ticks) {
+  std::uint64_t ahead = 0, of_short_ticks = 0;
+  double deepest = 0, in_short_ticks = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    deepest = std::max(deepest, deepest_of_drifting(seed, {1, 60}, ahead));
+    in_short_ticks = std::max(in_short_ticks, deepest_of_drifting(seed, {1, 240}, of_short_ticks));
+  }
+  EXPECT_GT(ahead, 40u * 1000u);
+  EXPECT_LT(in_short_ticks, 2.5e-3);
+  EXPECT_LT(deepest, 2.5e-3);
+}
+
 // Falls, bounces, rolls, and lies: the lanes of a flock do different things at a time.
 TEST(Flock, spheres_bounce_to_the_height_that_restitution_says) {
   Bench bench;
