@@ -14,6 +14,14 @@ constexpr std::size_t pairs_of_a_chunk = 64;
 // Of bodies that turn more than this, other corners may soon be the ones that touch.
 constexpr double hasty_turn = 0.05;  // rad
 
+// How far a body that is not alarmed may be from where it was expected when the last of n substeps begins, and how much
+// farther it may be after that one if it keeps its speed: in the k-th its speed is at most bearable / 2(n - k) off.
+double ways_strayed(double substeps) {
+  double sum = substeps > 1.5 ? 1 : 0;
+  for (double left = 1; left < substeps - 0.5; ++left) sum += 1 / left;
+  return sum * Detector::bearable_surprise / 2;
+}
+
 bool before(const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 bool earlier(const ContactPoint& c, const BroadPhase::Pair& p) { return c.a != p.a ? c.a < p.a : c.b < p.b; }
 
@@ -56,7 +64,7 @@ void Detector::detect(const View& view, double horizon, double step, ThreadPool*
   Work::add(work_.detections, 1);
   slack_ = slack, widest_ = std::max(slack_, hit_speed * step);
   hasty_.clear();
-  find_pairs(view, {}, horizon, threads, planes);
+  find_pairs(view, {}, horizon, step, threads, planes);
   foresee_hits(view, step);
   if (planes) planes->exchange(view.bodies, contacts, calm_count_);
   old_.swap(contacts);
@@ -77,7 +85,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   // Whoever is met may have used up half of what is bearable since it was looked at.
   slack_ = slack + bearable_surprise / 2, widest_ = std::max(slack_, hit_speed * step);
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
-  find_pairs(view, alarmed, horizon, threads, &planes);
+  find_pairs(view, alarmed, horizon, step, threads, &planes);
   foresee_hits(view, step);
   calm_count_ += planes.hand_over_refused(view.bodies, contacts, calm_count_);
   // A contact is large: those that stay are copied once, to where they belong.
@@ -103,14 +111,14 @@ void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, 
   collide_pairs(view, hasty_, step, threads, in_runs(old_), contacts);
 }
 
-void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads,
-                          PlaneContacts* planes) {
+void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
+                          ThreadPool* threads, PlaneContacts* planes) {
   collect_items(view, alarmed, horizon, threads);
   (alarmed.empty() ? broad_phase_ : of_alarmed_).find_pairs(items_, pairs_, threads);
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) {
     return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b);
   });
-  if (alarmed.empty()) drop_crowds_without_contact(view, horizon);
+  if (alarmed.empty()) drop_neighbours_that_do_not_meet(view, horizon, step);
   for (const BroadPhase::Pair& pair : pairs_) {
     if (planes) planes->refuse(view.bodies[static_cast<std::size_t>(pair.a)].island);
     if (planes) planes->refuse(view.bodies[static_cast<std::size_t>(pair.b)].island);
@@ -122,42 +130,44 @@ void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarme
 }
 
 // Robots that are beside each other, and near each other by their boxes, but do not meet before the next look, are as
-// alone as those that are far apart. Only if none of a crowd meets another: who is hit may be pushed into a third at
-// once.
-void Detector::drop_crowds_without_contact(const View& view, double horizon) {
+// alone as those that are far apart. Neighbours are all whom such pairs join; they are dropped together or not at all.
+// Nothing is lost by it: they are farther apart than the widest slack of any look until the next full one (after an
+// alarm it is half of what is bearable wider) and the ways that two may stray. So none of these looks would find a
+// contact of a pair that was dropped, unless one of the two has been alarmed before it; and who is alarmed is looked
+// for among all.
+void Detector::drop_neighbours_that_do_not_meet(const View& view, double horizon, double step) {
+  const double within = std::max(slack + bearable_surprise / 2, hit_speed * step) + 2 * ways_strayed(horizon / step);
   const auto island = [&](int body) { return view.bodies[static_cast<std::size_t>(body)].island; };
   const auto between_robots = [&](const BroadPhase::Pair& pair) {
     return island(pair.b) >= 0 && island(pair.a) != island(pair.b);
   };
-  const auto crowd = [&](const BroadPhase::Pair& pair) {
-    return crowds_.root(static_cast<std::uint32_t>(island(pair.a)));
+  const auto neighbours = [&](const BroadPhase::Pair& pair) {
+    return neighbours_.root(static_cast<std::uint32_t>(island(pair.a)));
   };
   int islands = 0;
   for (const BroadPhase::Pair& pair : pairs_)
     if (between_robots(pair)) islands = std::max({islands, island(pair.a) + 1, island(pair.b) + 1});
   if (islands == 0) return;
-  crowds_.reset(static_cast<std::size_t>(islands)), in_contact_.assign(static_cast<std::size_t>(islands), 0);
+  neighbours_.reset(static_cast<std::size_t>(islands)), meeting_.assign(static_cast<std::size_t>(islands), 0);
   for (const BroadPhase::Pair& pair : pairs_)
     if (between_robots(pair))
-      crowds_.join(static_cast<std::uint32_t>(island(pair.a)), static_cast<std::uint32_t>(island(pair.b)));
+      neighbours_.join(static_cast<std::uint32_t>(island(pair.a)), static_cast<std::uint32_t>(island(pair.b)));
   for (const BroadPhase::Pair& pair : pairs_) {
     if (!between_robots(pair)) continue;
-    std::uint8_t& touches = in_contact_[crowd(pair)];
-    if (touches == 0) touches = meet(view, pair, horizon) ? 1 : 0;
+    std::uint8_t& meeting = meeting_[neighbours(pair)];
+    if (meeting == 0) meeting = may_meet(view, pair, within, horizon) ? 1 : 0;
   }
   std::erase_if(pairs_,
-                [&](const BroadPhase::Pair& pair) { return between_robots(pair) && in_contact_[crowd(pair)] == 0; });
+                [&](const BroadPhase::Pair& pair) { return between_robots(pair) && meeting_[neighbours(pair)] == 0; });
 }
 
-// Whether two bodies may touch within the horizon. Of what is so fast that its next hit is harder than the slack is
-// made for, nobody can say.
-bool Detector::meet(const View& view, const BroadPhase::Pair& pair, double horizon) {
-  BodyPair both = body_pair(view, pair, widest_);
-  if (length(both.body_a->linear) > hit_speed || length(both.body_b->linear) > hit_speed) return true;
+// Whether two bodies may come so near each other within the horizon if they move as expected.
+bool Detector::may_meet(const View& view, const BroadPhase::Pair& pair, double within, double horizon) {
+  BodyPair both = body_pair(view, pair, within);
   place_pairs({&both, 1}, horizon);
   if (!both.near) return false;
   if (!both.shape_a->surfaces.empty() || !both.shape_b->surfaces.empty()) return true;
-  if (chunks_.empty()) chunks_.emplace_back();
+  if (chunks_.empty()) add_chunk();
   Chunk& scratch = chunks_.front();
   scratch.listed.clear();
   list_convexes(both, scratch.room, scratch.listed);
@@ -248,10 +258,7 @@ double Detector::slack_of(const View& view, const BroadPhase::Pair& pair) const 
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
                              const OldContacts& old, std::vector<ContactPoint>& contacts) {
   const std::size_t chunks = (pairs.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
-  while (chunks_.size() < chunks) {
-    Chunk& chunk = chunks_.emplace_back();
-    chunk.pairs.reserve(pairs_of_a_chunk), chunk.found.reserve(4 * pairs_of_a_chunk);
-  }
+  while (chunks_.size() < chunks) add_chunk();
   // One thread finds contacts in their order, and need not move them.
   const bool in_order = !threads || threads->threads() == 1;
   const auto for_chunks = [&](const auto& visit) {
@@ -293,6 +300,11 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
   if (chunks == 0)
     std::ranges::copy_if(old.calm, std::back_inserter(contacts), [&](const ContactPoint& c) { return old.stays(c); });
   Work::add(work_.pairs, pairs.size());
+}
+
+void Detector::add_chunk() {
+  Chunk& chunk = chunks_.emplace_back();
+  chunk.pairs.reserve(pairs_of_a_chunk), chunk.found.reserve(4 * pairs_of_a_chunk);
 }
 
 BodyPair Detector::body_pair(const View& view, const BroadPhase::Pair& pair, double within) const {

@@ -93,12 +93,12 @@ class Detector {
     std::vector<ConvexPair> listed;
     std::vector<ContactPoint> found;
   };
-  void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads,
-                  PlaneContacts* planes);
+  void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
+                  ThreadPool* threads, PlaneContacts* planes);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon, ThreadPool* threads);
   BroadPhase::Item item_of(const View& view, std::size_t index, const Body& body, double horizon, double margin) const;
-  void drop_crowds_without_contact(const View& view, double horizon);
-  bool meet(const View& view, const BroadPhase::Pair& pair, double horizon);
+  void drop_neighbours_that_do_not_meet(const View& view, double horizon, double step);
+  bool may_meet(const View& view, const BroadPhase::Pair& pair, double within, double horizon);
   void let_round_lead(const View& view);
   void add_half_spaces(const View& view, double horizon, ThreadPool* threads, PlaneContacts* planes);
   void look_at_half_spaces(const View& view, const BroadPhase::Item& item, double horizon, std::uint8_t* near) const;
@@ -112,6 +112,7 @@ class Detector {
   double slack_of(const View& view, const BroadPhase::Pair& pair) const;
   void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, const OldContacts& old,
                      std::vector<ContactPoint>& contacts);
+  void add_chunk();
   BodyPair body_pair(const View& view, const BroadPhase::Pair& pair, double within) const;
   void find_near(const View& view, std::span<const BroadPhase::Pair> pairs, double horizon, const OldContacts& old,
                  Chunk& chunk) const;
@@ -126,7 +127,8 @@ class Detector {
   std::vector<double> hits_;  // by the root of a crowd (bodies near each other): the largest closing speed in it, m/s
   std::vector<double> crowd_reach_;  // by first body of a pair: how far a hit in its crowd may move it in a substep, m
   UnionFind crowds_;
-  std::vector<std::uint8_t> in_contact_;  // by the root of a crowd of islands: some of them may touch
+  UnionFind neighbours_;               // islands with bodies near each other's
+  std::vector<std::uint8_t> meeting_;  // by the root of neighbours: some of them may meet
   std::vector<BroadPhase::Item> items_, items_of_all_;
   double widest_of_all_ = slack;
   std::vector<int> asked_;                // candidates: bodies that may be near an alarmed one

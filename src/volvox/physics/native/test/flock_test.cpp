@@ -300,7 +300,7 @@ TEST(Flock, who_turns_beside_another_goes_ahead_alone) {
   EngineSettings settings;
   settings.gravity = {};
   Bench apart(settings), close(settings);
-  add_tops(apart, 0.168, 4), add_tops(close, 0.148, 4);
+  add_tops(apart, 0.172, 2), add_tops(close, 0.148, 2);
   apart.run(1), close.run(1);
   EXPECT_EQ(work_of(apart).at("group_substeps"), 0u);
   EXPECT_EQ(work_of(apart).at("lone_substeps"), 8u * 240u);
@@ -369,6 +369,111 @@ TEST(Flock, who_goes_ahead_beside_others_meets_them_as_in_short_ticks) {
   EXPECT_GT(ahead, 40u * 1000u);
   EXPECT_LT(in_short_ticks, 2.5e-3);
   EXPECT_LT(deepest, 2.5e-3);
+}
+
+// A box that stands, and on it a rotor that a motor turns about the upright axis.
+struct Turner {
+  BodyId base, rotor;
+};
+constexpr Vec3 rotor_size{0.1, 0.1, 0.05}, along_row{0.7071, 0.7071, 0};
+
+Turner add_turner(Bench& bench, double place, double speed) {
+  Turner turner;
+  const auto at = [&](double height) { return Pose{along_row * place + Vec3{0, 0, height}, {}}; };
+  turner.base = bench.add(box(0.5, {0.06, 0.06, 0.05}, at(0.0251), {0.4, 0.2}));
+  turner.rotor = bench.add(box(0.1, rotor_size, at(0.0761), {0.4, 0.2}));
+  JointDesc axle;
+  axle.a = turner.base, axle.b = turner.rotor;
+  axle.frame_a = {{0, 0, 0.0255}, {}}, axle.frame_b = {{0, 0, -0.0255}, {}};
+  const JointId joint = bench->add_joint(axle);
+  MotorCommand& motor = bench->motors()[joint.index];
+  motor.control = Control::velocity, motor.target = speed, motor.kd = 0.5, motor.max_torque = 0.05;
+  return turner;
+}
+
+double deepest_of(const Bench& bench, const std::vector<Turner>& row) {
+  double deepest = 0;
+  for (std::size_t k = 0; k < row.size(); ++k)
+    for (std::size_t j = 0; j < k; ++j)
+      deepest = std::max(deepest, overlap_of_boxes(bench.pose(row[j].rotor), bench.pose(row[k].rotor), rotor_size));
+  return deepest;
+}
+
+// Turners in a row that do not meet, until a plate that nothing stops comes and pushes the first of them into the next.
+// The deepest that two lie in each other at the end of a tick of 1/30 s.
+double deepest_of_pushed(std::uint64_t seed, TickLength tick, std::uint64_t& ahead) {
+  Bench bench;
+  bench.add(ground());
+  RandomStream random(seed, 0, "pushed");
+  const auto between = [&](double low, double high) { return random.uniform(low, high); };
+  std::vector<Turner> row;
+  double place = 0;
+  for (int i = 0; i < 3; ++i, place += between(0.145, 0.177))
+    row.push_back(add_turner(bench, place, (i % 2 == 0 ? 1 : -1) * between(1, 3)));
+  const Quat across = Quat::between({1, 0, 0}, along_row);
+  BodyDesc plate = box(1, {0.02, 0.3, 0.04}, {along_row * -between(0.15, 0.3) + Vec3{0, 0, 0.03}, across}, {0.4, 0.2});
+  plate.motion = Motion::kinematic, plate.velocity.linear = along_row * between(0.3, 1);
+  bench.add(plate);
+  double deepest = 0;
+  for (std::int64_t i = 0; tick.start_of(i + 1).seconds() <= 0.701; ++i) {
+    EXPECT_TRUE(bench->advance(tick.start_of(i), tick.start_of(i + 1)).ok());
+    if ((i + 1) * 30 % tick.denominator == 0) deepest = std::max(deepest, deepest_of(bench, row));
+  }
+  ahead += work_of(bench).at("lone_substeps");
+  return deepest;
+}
+
+// Two turners that stand still and then are pulled together, not so hard that anybody is alarmed.
+double deepest_of_pulled(std::uint64_t seed, TickLength tick, std::uint64_t& ahead) {
+  Bench bench;
+  bench.add(ground());
+  RandomStream random(seed, 0, "pulled");
+  const auto between = [&](double low, double high) { return random.uniform(low, high); };
+  std::vector<Turner> row = {add_turner(bench, 0, between(1.6, 2.5)), add_turner(bench, between(0.12, 0.17), 0)};
+  const double pull = between(3, 7), begin = between(0.2, 0.8);
+  double deepest = 0;
+  for (std::int64_t i = 0; tick.start_of(i + 1).seconds() <= begin + 0.1; ++i) {
+    if (tick.start_of(i).seconds() > begin) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Vec3 acceleration = along_row * (k == 0 ? pull : -pull);
+        bench->forces()[row[k].base.index].force =
+            acceleration * 0.5 + along_row * ((k == 0 ? 1 : -1) * 0.4 * 0.6 * 9.81);
+        bench->forces()[row[k].rotor.index].force = acceleration * 0.1;
+      }
+    }
+    EXPECT_TRUE(bench->advance(tick.start_of(i), tick.start_of(i + 1)).ok());
+    if ((i + 1) * 30 % tick.denominator == 0) deepest = std::max(deepest, deepest_of(bench, row));
+  }
+  ahead += work_of(bench).at("lone_substeps");
+  return deepest;
+}
+
+struct Compared {
+  double deepest = 0, in_short_ticks = 0;
+  std::uint64_t ahead = 0;
+};
+Compared compare(double (&deepest_of)(std::uint64_t, TickLength, std::uint64_t&)) {
+  Compared all;
+  std::uint64_t of_short_ticks = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    all.deepest = std::max(all.deepest, deepest_of(seed, {1, 30}, all.ahead));
+    all.in_short_ticks = std::max(all.in_short_ticks, deepest_of(seed, {1, 240}, of_short_ticks));
+  }
+  return all;
+}
+
+TEST(Flock, who_is_alarmed_in_mid_look_is_pushed_into_the_next_as_in_short_ticks) {
+  const Compared pushed = compare(deepest_of_pushed);
+  EXPECT_LT(pushed.in_short_ticks, 6e-3) << "wedged between the plate and two others";
+  EXPECT_LT(pushed.deepest, pushed.in_short_ticks + 3e-4);
+}
+
+// Those who go ahead beside each other are so far apart that they do not come to each other as they stray.
+TEST(Flock, who_strays_without_alarm_is_met_as_in_short_ticks) {
+  const Compared pulled = compare(deepest_of_pulled);
+  EXPECT_GT(pulled.ahead, 3700u) << "they went together all the way";
+  EXPECT_LT(pulled.in_short_ticks, 5e-4);
+  EXPECT_LT(pulled.deepest, 5e-4);
 }
 
 // Falls, bounces, rolls, and lies: the lanes of a flock do different things at a time.
