@@ -22,7 +22,7 @@ std::vector<KnownObject> library() {
   return objects.ok() ? *objects : std::vector<KnownObject>{};
 }
 
-ArenaOptions hall(std::uint64_t seed) { return {.seed = seed, .length = 5, .width = 4, .boxes = 2}; }
+ArenaOptions hall_with_objects(std::uint64_t seed) { return {.seed = seed, .length = 5, .width = 4, .boxes = 2}; }
 
 Cloud scan_of(const TriangleMesh& mesh, std::uint64_t seed) {
   return sample_cloud(mesh, {.seed = seed, .points = truncated<std::size_t>(3000 * area(mesh))});
@@ -53,7 +53,7 @@ KnownObject box_of(const std::string& name, const Vec3& size) {
 // All that is found is where it stands.
 void expect_found(const KnownObject& object, std::uint64_t seed) {
   const std::vector<KnownObject> objects = {object};
-  const auto arena = make_arena(hall(seed), objects);
+  const auto arena = make_arena(hall_with_objects(seed), objects);
   ASSERT_TRUE(arena.ok());
   const auto found = found_in(scan_of(arena->mesh, seed), objects);
   ASSERT_EQ(found.size(), 1u) << object.name() << " " << seed;
@@ -80,7 +80,7 @@ TEST(FindObjects, FindsAllAndNothingElse) {
   const std::vector<KnownObject> objects = library();
   // 8022: the fits of two candidates end at the same ramp.
   for (const std::uint64_t seed : {11, 12, 8022}) {
-    const auto arena = make_arena(hall(seed), objects);
+    const auto arena = make_arena(hall_with_objects(seed), objects);
     ASSERT_TRUE(arena.ok());
     const auto found = found_in(scan_of(arena->mesh, seed), objects);
     ASSERT_EQ(found.size(), objects.size()) << seed;
@@ -96,7 +96,7 @@ TEST(FindObjects, FindsAllAndNothingElse) {
 TEST(FindObjects, FindsNothingWhereThereIsNothing) {
   const std::vector<KnownObject> objects = library();
   for (const std::uint64_t seed : {21, 22})
-    EXPECT_TRUE(found_in(scan_of(make_arena(hall(seed))->mesh, seed), objects).empty()) << seed;
+    EXPECT_TRUE(found_in(scan_of(make_arena(hall_with_objects(seed))->mesh, seed), objects).empty()) << seed;
 }
 
 // The crate is 0.5 x 0.3 x 0.26 m.
@@ -106,7 +106,7 @@ TEST(FindObjects, ThingsOfAnotherSizeAreOtherThings) {
   for (const Vec3& more : {Vec3{0.03, 0, 0}, Vec3{-0.03, 0, 0}, Vec3{0, 0.03, 0}, Vec3{0, -0.03, 0}, Vec3{0, 0, 0.03},
                            Vec3{0, 0, -0.03}, Vec3{0.3, 0, 0}, Vec3{0, 0.2, 0}, Vec3{0, 0, 0.2}}) {
     const std::vector<KnownObject> other = {box_of("other", Vec3{0.5, 0.3, 0.26} + more)};
-    const Cloud cloud = scan_of(make_arena(hall(31), other)->mesh, 31);
+    const Cloud cloud = scan_of(make_arena(hall_with_objects(31), other)->mesh, 31);
     EXPECT_TRUE(found_in(cloud, crate).empty()) << more.x << " " << more.y << " " << more.z;
     EXPECT_EQ(found_in(cloud, other).size(), 1u);
   }
@@ -188,7 +188,7 @@ TEST(Build, OfObjectsAlone) {
 
 TEST(Build, LooksForNothingInMuchNoise) {
   const std::vector<KnownObject> objects = {box_of("crate", {0.5, 0.3, 0.26})};
-  const Cloud cloud = scan_of(make_arena(hall(14), objects)->mesh, 14);
+  const Cloud cloud = scan_of(make_arena(hall_with_objects(14), objects)->mesh, 14);
   const auto built = build(cloud, {.method = Method::plane_fitting, .noise = 0.2, .objects = objects});
   ASSERT_FALSE(built.ok());
   EXPECT_NE(built.error().text().find("200 mm"), std::string::npos) << built.error().text();
@@ -218,7 +218,7 @@ TEST(KnownObject, RefusesWhatHasNoInside) {
 
 TEST(Build, PutsObjectsIn) {
   const std::vector<KnownObject> objects = library();
-  const auto arena = make_arena(hall(14), objects);
+  const auto arena = make_arena(hall_with_objects(14), objects);
   const Cloud cloud = scan_of(arena->mesh, 14);
   for (const Method method : {Method::plane_fitting, Method::gsrm, Method::mixed}) {
     const auto built = build(cloud, {.method = method, .objects = objects});
