@@ -27,7 +27,7 @@ constexpr double socket_out = 0.15;   // m, of the plug, along its x
 constexpr const char* plug_name = "plug";
 
 // Where the Scout begins, in front of a plug that stands at a pose: it looks at the socket.
-Pose start_at(const Pose& plug, double distance) {
+Pose in_front_of(const Pose& plug, double distance) {
   return plug * Pose{{socket_out + distance + scout_front, 0, scout_clearance}, Quat::axis_angle({0, 0, 1}, pi)};
 }
 
@@ -87,7 +87,7 @@ class Objects final : public sim::Experiment {
     }
     Pose start{{-arena->options.length / 2 + 0.3, -arena->options.width / 2 + 0.3, scout_clearance}, {}};
     for (const scan::PlacedObject& one : arena->objects)
-      if (library_[one.object].name() == plug_name) start = start_at(one.pose, approach);
+      if (library_[one.object].name() == plug_name) start = in_front_of(one.pose, approach);
     if (auto added =
             add_scout_pair(builder, setup.library, {}, start, {{"speed", known ? "0.15" : "0"}, {"ramp", "0.2"}}, {});
         !added.ok())

@@ -61,7 +61,8 @@ class Reconfigure final : public sim::Experiment {
     if (!world.ok()) return world;
     if (sequence_ != 5) world->placements.pop_back();  // the spare is the last in world.sdf
     shift_start(*world, setup.seed);
-    Script::add_hands(*world, number(setup.settings, "hand_force"), number(setup.settings, "hand_torque"));
+    Script::add_hands(*world, experiments::number(setup.settings, "hand_force"),
+                      experiments::number(setup.settings, "hand_torque"));
     return world;
   }
 
